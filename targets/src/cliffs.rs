@@ -76,18 +76,11 @@ pub fn cliffs(
     dynamic_smem: Bytes,
     barriers: u32,
 ) -> Result<CliffTable, OccupancyError> {
-    let request = Request {
-        threads,
-        regs: Regs(1),
-        static_smem,
-        dynamic_smem,
-        barriers,
-    };
+    let request = Request { threads, regs: Regs(1), static_smem, dynamic_smem, barriers };
     let reachable = blocks_without_registers(arch, &request)?;
     let warps = threads.warps();
-    let blocks_at = |regs: Regs| {
-        blocks_by_registers(arch, warps, regs).map_or(reachable, |blocks| blocks.min(reachable))
-    };
+    let blocks_at =
+        |regs: Regs| blocks_by_registers(arch, warps, regs).map_or(reachable, |blocks| blocks.min(reachable));
 
     let mut rows = Vec::new();
     let mut regs = Regs(1);
@@ -103,10 +96,7 @@ pub fn cliffs(
             max_regs,
             blocks_per_sm: blocks,
             warps_per_sm,
-            occupancy: Ratio {
-                num: warps_per_sm.0.into(),
-                den: arch.max_warps_per_sm().0.into(),
-            },
+            occupancy: Ratio { num: warps_per_sm.0.into(), den: arch.max_warps_per_sm().0.into() },
         });
         debug_assert!(max_regs >= regs, "a count is at or below its own cliff");
         if max_regs == arch.max_regs_per_thread() {

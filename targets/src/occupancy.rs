@@ -43,13 +43,7 @@ pub struct Request {
 impl Request {
     /// A block without shared memory and with one barrier (CUDA's default).
     pub const fn new(threads: Threads, regs: Regs) -> Self {
-        Self {
-            threads,
-            regs,
-            static_smem: Bytes(0),
-            dynamic_smem: Bytes(0),
-            barriers: 1,
-        }
+        Self { threads, regs, static_smem: Bytes(0), dynamic_smem: Bytes(0), barriers: 1 }
     }
 }
 
@@ -70,13 +64,8 @@ pub enum Limiter {
 
 impl Limiter {
     /// All of them, in the order in which they are printed.
-    pub const ALL: [Limiter; 5] = [
-        Limiter::Registers,
-        Limiter::Warps,
-        Limiter::Blocks,
-        Limiter::SharedMemory,
-        Limiter::Barriers,
-    ];
+    pub const ALL: [Limiter; 5] =
+        [Limiter::Registers, Limiter::Warps, Limiter::Blocks, Limiter::SharedMemory, Limiter::Barriers];
 
     /// Name in reports: `registers`, `warps`, `blocks`, `shared_memory`, `barriers`.
     pub const fn name(self) -> &'static str {
@@ -173,16 +162,11 @@ impl Limits {
     /// limited on every machine.
     fn least(&self, without: Limiter) -> Blocks {
         let others = Limiter::ALL.into_iter().filter(|l| *l != without);
-        others
-            .filter_map(|l| self.get(l))
-            .min()
-            .expect("blocks and warps have limits")
+        others.filter_map(|l| self.get(l)).min().expect("blocks and warps have limits")
     }
 
     fn equal_to(&self, blocks: Blocks) -> impl Iterator<Item = Limiter> + '_ {
-        Limiter::ALL
-            .into_iter()
-            .filter(move |l| self.get(*l) == Some(blocks))
+        Limiter::ALL.into_iter().filter(move |l| self.get(*l) == Some(blocks))
     }
 }
 
@@ -228,18 +212,12 @@ pub struct Occupancy {
 impl Occupancy {
     /// Resident warps over the limit of the architecture.
     pub fn ratio(&self) -> Ratio {
-        Ratio {
-            num: self.warps_per_sm.0.into(),
-            den: self.max_warps_per_sm.0.into(),
-        }
+        Ratio { num: self.warps_per_sm.0.into(), den: self.max_warps_per_sm.0.into() }
     }
 
     /// Resident warps for each scheduler, on average.
     pub fn warps_per_scheduler(&self) -> Ratio {
-        Ratio {
-            num: self.warps_per_sm.0.into(),
-            den: self.schedulers.into(),
-        }
+        Ratio { num: self.warps_per_sm.0.into(), den: self.schedulers.into() }
     }
 
     /// The resources whose limit equals the resident blocks: those that really bind.
@@ -278,13 +256,8 @@ pub fn occupancy(arch: &Arch, req: &Request) -> Result<Occupancy, OccupancyError
     limits.registers = blocks_by_registers(arch, warps, req.regs);
 
     let without_barriers = limits.least(Limiter::Barriers);
-    let blocks = limits
-        .barriers
-        .map_or(without_barriers, |b| b.min(without_barriers));
-    let mut limiters: Limiters = limits
-        .equal_to(without_barriers)
-        .filter(|l| *l != Limiter::Barriers)
-        .collect();
+    let blocks = limits.barriers.map_or(without_barriers, |b| b.min(without_barriers));
+    let mut limiters: Limiters = limits.equal_to(without_barriers).filter(|l| *l != Limiter::Barriers).collect();
     if limits.barriers == Some(blocks) {
         limiters.insert(Limiter::Barriers);
     }
@@ -303,11 +276,7 @@ pub fn occupancy(arch: &Arch, req: &Request) -> Result<Occupancy, OccupancyError
         allocated_regs_per_block: Regs(saturate(rw.saturating_mul(u64::from(warps.0)))),
         allocated_smem_per_block: Bytes(saturate(allocated_smem(arch, req))),
         next_step: next_step(arch, req, &limits, blocks),
-        slack_regs: if blocks.0 == 0 {
-            Regs(0)
-        } else {
-            max_regs_for_blocks(arch, req.threads, blocks) - req.regs
-        },
+        slack_regs: if blocks.0 == 0 { Regs(0) } else { max_regs_for_blocks(arch, req.threads, blocks) - req.regs },
     })
 }
 
@@ -317,29 +286,19 @@ fn limits_without_registers(arch: &Arch, req: &Request) -> Result<Limits, Occupa
     if warps.0 == 0 {
         return Err(OccupancyError::NoThreads);
     }
-    let by_warps = if req.threads > arch.max_threads_per_block() {
-        0
-    } else {
-        arch.max_warps_per_sm().0 / warps.0
-    };
+    let by_warps = if req.threads > arch.max_threads_per_block() { 0 } else { arch.max_warps_per_sm().0 / warps.0 };
     Ok(Limits {
         registers: None,
         warps: Some(Blocks(by_warps)),
         blocks: Some(arch.max_blocks_per_sm()),
         shared_memory: blocks_by_shared_memory(arch, req)?,
-        barriers: arch
-            .barrier_slots_per_sm()
-            .and_then(|slots| slots.checked_div(req.barriers))
-            .map(Blocks),
+        barriers: arch.barrier_slots_per_sm().and_then(|slots| slots.checked_div(req.barriers)).map(Blocks),
     })
 }
 
 /// Blocks by every resource but registers: what the fewest registers could reach at most.
 /// `req.regs` is not read.
-pub(crate) fn blocks_without_registers(
-    arch: &Arch,
-    req: &Request,
-) -> Result<Blocks, OccupancyError> {
+pub(crate) fn blocks_without_registers(arch: &Arch, req: &Request) -> Result<Blocks, OccupancyError> {
     Ok(limits_without_registers(arch, req)?.least(Limiter::Registers))
 }
 
@@ -347,8 +306,7 @@ pub(crate) fn blocks_without_registers(
 fn allocated_smem(arch: &Arch, req: &Request) -> u64 {
     let granularity = u64::from(arch.smem_alloc_granularity().0);
     let reserved = u64::from(arch.reserved_smem_per_block().0);
-    (u64::from(req.static_smem.0) + u64::from(req.dynamic_smem.0) + reserved)
-        .next_multiple_of(granularity)
+    (u64::from(req.static_smem.0) + u64::from(req.dynamic_smem.0) + reserved).next_multiple_of(granularity)
 }
 
 /// The shared-memory term.
@@ -372,9 +330,7 @@ fn blocks_by_shared_memory(arch: &Arch, req: &Request) -> Result<Option<Blocks>,
     Ok(if allocated > limit {
         Some(Blocks(0))
     } else {
-        u64::from(smem_per_sm.0)
-            .checked_div(allocated)
-            .map(|b| Blocks(saturate(b)))
+        u64::from(smem_per_sm.0).checked_div(allocated).map(|b| Blocks(saturate(b)))
     })
 }
 
@@ -390,10 +346,7 @@ fn next_step(arch: &Arch, req: &Request, limits: &Limits, blocks: Blocks) -> Opt
     }
     let warps = req.threads.warps();
     let by_registers = blocks_by_registers(arch, warps, regs).unwrap_or(reachable);
-    Some(NextStep {
-        regs,
-        warps_per_sm: Warps(by_registers.min(reachable).0 * warps.0),
-    })
+    Some(NextStep { regs, warps_per_sm: Warps(by_registers.min(reachable).0 * warps.0) })
 }
 
 fn saturate(n: u64) -> u32 {

@@ -56,8 +56,8 @@ pub fn max_regs_for_blocks(arch: &Arch, threads: Threads, blocks: Blocks) -> Reg
     let partitions = u64::from(arch.sub_partitions());
     let share = u64::from(arch.registers_per_sm().0) / partitions;
     let warps_per_partition = (u64::from(warps.0) * u64::from(blocks.0)).div_ceil(partitions);
-    let per_warp = (share / warps_per_partition)
-        .min(u64::from(arch.registers_per_block().0) / warps_in_rows(arch, warps));
+    let per_warp =
+        (share / warps_per_partition).min(u64::from(arch.registers_per_block().0) / warps_in_rows(arch, warps));
     let unit = u64::from(arch.reg_alloc_unit_per_warp().0);
     let regs = per_warp / unit * unit / u64::from(WARP_SIZE);
     Regs(u32::try_from(regs).unwrap_or(u32::MAX)).min(arch.max_regs_per_thread())

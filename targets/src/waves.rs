@@ -26,10 +26,7 @@ impl Waves {
 /// nothing is ever resident.
 pub fn waves(grid: u64, sms: u32, blocks_per_sm: Blocks) -> Option<Waves> {
     let exact = Ratio::new(grid, u64::from(sms) * u64::from(blocks_per_sm.0))?;
-    Some(Waves {
-        count: exact.num.div_ceil(exact.den),
-        exact,
-    })
+    Some(Waves { count: exact.num.div_ceil(exact.den), exact })
 }
 
 #[cfg(test)]
@@ -40,13 +37,7 @@ mod tests {
     fn the_last_wave_counts_whole() {
         let w = waves(4096, 128, Blocks(6)).unwrap();
         assert_eq!(w.count, 6);
-        assert_eq!(
-            w.exact,
-            Ratio {
-                num: 4096,
-                den: 768
-            }
-        );
+        assert_eq!(w.exact, Ratio { num: 4096, den: 768 });
         assert_eq!(format!("{:.2}", w.exact.to_f64()), "5.33");
         assert_eq!(w.efficiency(), Ratio::new(4096, 768 * 6));
     }
@@ -59,10 +50,7 @@ mod tests {
         assert_eq!(waves(0, 128, Blocks(6)).unwrap().efficiency(), None);
         assert_eq!(waves(1, 0, Blocks(6)), None);
         assert_eq!(waves(1, 128, Blocks(0)), None);
-        assert_eq!(
-            waves(u64::MAX, u32::MAX, Blocks(u32::MAX)).unwrap().count,
-            2
-        );
+        assert_eq!(waves(u64::MAX, u32::MAX, Blocks(u32::MAX)).unwrap().count, 2);
         assert_eq!(waves(u64::MAX, 1, Blocks(1)).unwrap().count, u64::MAX);
     }
 }

@@ -16,19 +16,11 @@ fn ours(arch: &Arch, constant: &str) -> Option<(String, Source)> {
     }
     macro_rules! optional {
         ($field:ident, $get:expr) => {
-            (
-                spec.$field
-                    .value
-                    .map_or(String::new(), |v| $get(v).to_string()),
-                spec.$field.source,
-            )
+            (spec.$field.value.map_or(String::new(), |v| $get(v).to_string()), spec.$field.source)
         };
     }
     Some(match constant {
-        "compute_capability" => (
-            spec.compute_capability.value.to_string(),
-            spec.compute_capability.source,
-        ),
+        "compute_capability" => (spec.compute_capability.value.to_string(), spec.compute_capability.source),
         "max_warps_per_sm" => unit!(max_warps_per_sm),
         "max_threads_per_sm" => unit!(max_threads_per_sm),
         "max_ctas_per_sm" => unit!(max_blocks_per_sm),
@@ -44,21 +36,11 @@ fn ours(arch: &Arch, constant: &str) -> Option<(String, Source)> {
         "reserved_smem_per_cta_bytes" => unit!(reserved_smem_per_block),
         "smem_alloc_granularity_bytes" => unit!(smem_alloc_granularity),
         "reg_alloc_unit_per_warp" => unit!(reg_alloc_unit_per_warp),
-        "sub_partitions" => (
-            spec.sub_partitions.value.to_string(),
-            spec.sub_partitions.source,
-        ),
+        "sub_partitions" => (spec.sub_partitions.value.to_string(), spec.sub_partitions.source),
         "cta_barrier_pool" => optional!(barrier_slots_per_sm, |v: u32| v),
         "virtual_resources_per_sm" => {
             let (value, source) = optional!(virtual_resources_per_sm, |v: u32| v);
-            (
-                if value.is_empty() {
-                    "0".to_owned()
-                } else {
-                    value
-                },
-                source,
-            )
+            (if value.is_empty() { "0".to_owned() } else { value }, source)
         }
         "reg_count_lower_clamp" => {
             optional!(reg_count_lower_clamp, |v: fatpoint_targets::Regs| v.0)
@@ -73,9 +55,7 @@ fn all_constants_agree_in_value_and_source() {
     let mut rows = 0;
     let mut products = 0;
     for row in common::rows(&text, "arch,constant,value,source") {
-        let [name, constant, value, source] = row[..] else {
-            unreachable!()
-        };
+        let [name, constant, value, source] = row[..] else { unreachable!() };
         let arch = Arch::find(name).unwrap();
         let source = match source {
             "header" => Source::Header,
@@ -92,11 +72,7 @@ fn all_constants_agree_in_value_and_source() {
             // Residency counts single warps; the rule has no such number.
             "warp_alloc_granularity" => assert_eq!(value, "1"),
             "smem_carveouts_kb" => {
-                let kb: Vec<String> = arch
-                    .smem_carveouts()
-                    .iter()
-                    .map(|b| (b.0 / 1024).to_string())
-                    .collect();
+                let kb: Vec<String> = arch.smem_carveouts().iter().map(|b| (b.0 / 1024).to_string()).collect();
                 assert_eq!(kb.join(" "), value, "{name}");
             }
             "sm_count_examples" => {
@@ -119,13 +95,7 @@ fn all_constants_agree_in_value_and_source() {
         rows += 1;
     }
     assert_eq!(rows, 307);
-    assert_eq!(
-        products,
-        Arch::all()
-            .iter()
-            .map(|a| a.products().len())
-            .sum::<usize>()
-    );
+    assert_eq!(products, Arch::all().iter().map(|a| a.products().len()).sum::<usize>());
 }
 
 /// Constant bank 0: parameters, block dimensions, stack pointer.
@@ -138,11 +108,7 @@ fn constant_bank_offsets() {
             _ => (0x380, 0x360, 0x37c),
         };
         assert_eq!(
-            (
-                arch.param_base().0,
-                arch.ntid_offset().0,
-                arch.stack_base_offset().0
-            ),
+            (arch.param_base().0, arch.ntid_offset().0, arch.stack_base_offset().0),
             expected,
             "{}",
             arch.name()

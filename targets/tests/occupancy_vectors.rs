@@ -45,20 +45,12 @@ fn all_rows_agree() {
             "{row:?}"
         );
         assert_eq!(
-            (
-                got.limits.registers,
-                got.limits.warps,
-                got.limits.blocks,
-                got.limits.shared_memory
-            ),
+            (got.limits.registers, got.limits.warps, got.limits.blocks, got.limits.shared_memory),
             (limit(9), limit(10), limit(11), limit(12)),
             "{row:?}"
         );
         assert_eq!(
-            (
-                got.allocated_regs_per_block.0,
-                got.allocated_smem_per_block.0
-            ),
+            (got.allocated_regs_per_block.0, got.allocated_smem_per_block.0),
             (number(13), number(14)),
             "{row:?}"
         );

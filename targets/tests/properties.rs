@@ -2,8 +2,8 @@
 
 use fatpoint_targets::arch::Sourced;
 use fatpoint_targets::{
-    cliffs, max_regs_for_blocks, occupancy, waves, Arch, ArchSpec, Blocks, Bytes, CliffTable,
-    NextStep, Occupancy, Regs, Request, Threads, Warps,
+    cliffs, max_regs_for_blocks, occupancy, waves, Arch, ArchSpec, Blocks, Bytes, CliffTable, NextStep, Occupancy,
+    Regs, Request, Threads, Warps,
 };
 use proptest::prelude::*;
 
@@ -15,21 +15,8 @@ fn machine() -> impl Strategy<Value = Arch> {
 
 fn made_up() -> impl Strategy<Value = Arch> {
     let warps = (1u32..130, 1u32..40, 1u32..2000);
-    let file = (
-        1u32..9,
-        0u32..20_000,
-        0u32..140_000,
-        1u32..20,
-        1u32..300,
-        0u32..3,
-    );
-    let smem = (
-        0u32..300_000,
-        0u32..60_000,
-        0u32..60_000,
-        0u32..2000,
-        1u32..1000,
-    );
+    let file = (1u32..9, 0u32..20_000, 0u32..140_000, 1u32..20, 1u32..300, 0u32..3);
+    let smem = (0u32..300_000, 0u32..60_000, 0u32..60_000, 0u32..2000, 1u32..1000);
     (warps, file, smem, proptest::option::of(0u32..100)).prop_map(
         |(
             (warps, blocks, threads),
@@ -75,13 +62,11 @@ struct Kernel {
 /// A launch without its register count. Shared memory is often none, since `sm_88` has no other.
 fn kernel() -> impl Strategy<Value = Kernel> {
     let smem = prop_oneof![Just(0), Just(0), 0u32..70_000];
-    (1u32..1100, smem.clone(), smem, 0u32..17).prop_map(|(threads, fixed, dynamic, barriers)| {
-        Kernel {
-            threads: Threads(threads),
-            static_smem: Bytes(fixed),
-            dynamic_smem: Bytes(dynamic),
-            barriers,
-        }
+    (1u32..1100, smem.clone(), smem, 0u32..17).prop_map(|(threads, fixed, dynamic, barriers)| Kernel {
+        threads: Threads(threads),
+        static_smem: Bytes(fixed),
+        dynamic_smem: Bytes(dynamic),
+        barriers,
     })
 }
 
@@ -119,11 +104,7 @@ fn brute_force(arch: &Arch, k: &Kernel) -> Vec<(Regs, Blocks, Warps)> {
 /// Cliff table, occupancy, slack and next step of one kernel at every register count.
 fn check_staircase(arch: &Arch, k: &Kernel) {
     let table = table(arch, k);
-    let rows: Vec<_> = table
-        .rows()
-        .iter()
-        .map(|r| (r.max_regs, r.blocks_per_sm, r.warps_per_sm))
-        .collect();
+    let rows: Vec<_> = table.rows().iter().map(|r| (r.max_regs, r.blocks_per_sm, r.warps_per_sm)).collect();
     assert_eq!(rows, brute_force(arch, k), "{} {k:?}", arch.name());
     assert!(rows.windows(2).all(|w| w[0].0 < w[1].0 && w[0].2 > w[1].2));
 
@@ -154,21 +135,13 @@ fn check_staircase(arch: &Arch, k: &Kernel) {
         // The table ends at the registers a thread can have, so only up to there do the two agree
         // by definition.
         if regs <= arch.max_regs_per_thread().0 {
-            let next = table.next_up(Regs(regs)).map(|row| NextStep {
-                regs: row.max_regs,
-                warps_per_sm: row.warps_per_sm,
-            });
+            let next =
+                table.next_up(Regs(regs)).map(|row| NextStep { regs: row.max_regs, warps_per_sm: row.warps_per_sm });
             assert_eq!(o.next_step, next, "{context}");
         }
         if let Some(step) = o.next_step {
-            assert!(
-                step.regs.0 < regs && step.warps_per_sm > o.warps_per_sm,
-                "{context}"
-            );
-            assert_eq!(
-                at(arch, k, step.regs.0).unwrap().warps_per_sm,
-                step.warps_per_sm
-            );
+            assert!(step.regs.0 < regs && step.warps_per_sm > o.warps_per_sm, "{context}");
+            assert_eq!(at(arch, k, step.regs.0).unwrap().warps_per_sm, step.warps_per_sm);
         }
     }
 }
@@ -178,12 +151,8 @@ fn check_staircase(arch: &Arch, k: &Kernel) {
 fn the_staircase_of_every_block_size() {
     for arch in Arch::all() {
         for threads in (1..=33).chain((1..=32).flat_map(|w| [32 * w - 1, 32 * w])) {
-            let kernel = Kernel {
-                threads: Threads(threads),
-                static_smem: Bytes(0),
-                dynamic_smem: Bytes(0),
-                barriers: 1,
-            };
+            let kernel =
+                Kernel { threads: Threads(threads), static_smem: Bytes(0), dynamic_smem: Bytes(0), barriers: 1 };
             check_staircase(arch, &kernel);
         }
     }

@@ -1,8 +1,8 @@
 //! Cases by number: published ones, and those where a simpler formula goes wrong.
 
 use fatpoint_targets::{
-    cliffs, max_regs_for_blocks, occupancy, Arch, Blocks, Bytes, Limiter, NextStep, Occupancy,
-    OccupancyError, Ratio, Regs, Request, Threads, Warps,
+    cliffs, max_regs_for_blocks, occupancy, Arch, Blocks, Bytes, Limiter, NextStep, Occupancy, OccupancyError, Ratio,
+    Regs, Request, Threads, Warps,
 };
 
 fn arch(name: &str) -> &'static Arch {
@@ -14,42 +14,21 @@ fn occ(name: &str, threads: u32, regs: u32) -> Occupancy {
 }
 
 fn blocks_with_smem(name: &str, threads: u32, regs: u32, smem: u32) -> u32 {
-    let request = Request {
-        dynamic_smem: Bytes(smem),
-        ..Request::new(Threads(threads), Regs(regs))
-    };
+    let request = Request { dynamic_smem: Bytes(smem), ..Request::new(Threads(threads), Regs(regs)) };
     occupancy(arch(name), &request).unwrap().blocks_per_sm.0
 }
 
 fn rows(name: &str, threads: u32) -> Vec<(u32, u32)> {
     let table = cliffs(arch(name), Threads(threads), Bytes(0), Bytes(0), 1).unwrap();
-    table
-        .rows()
-        .iter()
-        .map(|r| (r.max_regs.0, r.warps_per_sm.0))
-        .collect()
+    table.rows().iter().map(|r| (r.max_regs.0, r.warps_per_sm.0)).collect()
 }
 
 #[test]
 fn warps_by_registers_on_a_64_warp_sm() {
-    let expected = [
-        (24, 64),
-        (32, 64),
-        (33, 48),
-        (40, 48),
-        (48, 40),
-        (64, 32),
-        (96, 20),
-        (128, 16),
-        (168, 12),
-        (255, 8),
-    ];
+    let expected =
+        [(24, 64), (32, 64), (33, 48), (40, 48), (48, 40), (64, 32), (96, 20), (128, 16), (168, 12), (255, 8)];
     for (regs, warps) in expected {
-        assert_eq!(
-            occ("sm_80", 128, regs).warps_per_sm,
-            Warps(warps),
-            "{regs} registers"
-        );
+        assert_eq!(occ("sm_80", 128, regs).warps_per_sm, Warps(warps), "{regs} registers");
     }
 }
 
@@ -78,13 +57,7 @@ fn only_eleven_register_counts_matter() {
 fn registers_that_allow_no_block() {
     let o = occ("sm_80", 1024, 65);
     assert_eq!((o.blocks_per_sm, o.slack_regs), (Blocks(0), Regs(0)));
-    assert_eq!(
-        o.next_step,
-        Some(NextStep {
-            regs: Regs(64),
-            warps_per_sm: Warps(32)
-        })
-    );
+    assert_eq!(o.next_step, Some(NextStep { regs: Regs(64), warps_per_sm: Warps(32) }));
     // 17 warps of 112 registers would fit the file; 20, as the per-block check counts, do not.
     assert_eq!(occ("sm_80", 544, 112).blocks_per_sm, Blocks(0));
 }
@@ -106,10 +79,7 @@ fn where_a_simpler_formula_fails() {
     assert!(o.binding().contains(Limiter::Warps));
     assert_eq!(occ("sm_86", 1, 257).blocks_per_sm, Blocks(0));
     // Named barriers.
-    let request = Request {
-        barriers: 16,
-        ..Request::new(Threads(128), Regs(18))
-    };
+    let request = Request { barriers: 16, ..Request::new(Threads(128), Regs(18)) };
     let o = occupancy(arch("sm_90"), &request).unwrap();
     assert_eq!(o.blocks_per_sm, Blocks(4));
     assert_eq!(o.binding().to_string(), "barriers");
@@ -121,15 +91,9 @@ fn where_a_simpler_formula_fails() {
 /// The header marks warps before it looks at barriers, which are lower.
 #[test]
 fn limiters_keep_the_quirk_and_binding_does_not() {
-    let request = Request {
-        barriers: 16,
-        ..Request::new(Threads(256), Regs(18))
-    };
+    let request = Request { barriers: 16, ..Request::new(Threads(256), Regs(18)) };
     let o = occupancy(arch("sm_90"), &request).unwrap();
-    assert_eq!(
-        (o.blocks_per_sm, o.limits.warps),
-        (Blocks(4), Some(Blocks(8)))
-    );
+    assert_eq!((o.blocks_per_sm, o.limits.warps), (Blocks(4), Some(Blocks(8))));
     assert_eq!(o.limiters.to_string(), "warps, barriers");
     assert_eq!(o.binding().to_string(), "barriers");
     assert_eq!(o.next_step, None);
@@ -148,13 +112,7 @@ fn slack_and_next_step() {
     // 33 registers cost what 40 do; 32 is the next step.
     let o = occ("sm_80", 256, 33);
     assert_eq!(o.slack_regs, Regs(7));
-    assert_eq!(
-        o.next_step,
-        Some(NextStep {
-            regs: Regs(32),
-            warps_per_sm: Warps(64)
-        })
-    );
+    assert_eq!(o.next_step, Some(NextStep { regs: Regs(32), warps_per_sm: Warps(64) }));
     // Nothing above full occupancy, and 32 registers are free.
     let o = occ("sm_80", 256, 20);
     assert_eq!((o.next_step, o.slack_regs), (None, Regs(12)));
@@ -162,13 +120,7 @@ fn slack_and_next_step() {
     assert_eq!(occ("sm_80", 256, 32).next_step, None);
     // Seven warps a block: the step is a block.
     let o = occ("sm_80", 224, 92);
-    assert_eq!(
-        o.next_step,
-        Some(NextStep {
-            regs: Regs(80),
-            warps_per_sm: Warps(21)
-        })
-    );
+    assert_eq!(o.next_step, Some(NextStep { regs: Regs(80), warps_per_sm: Warps(21) }));
 }
 
 /// 92 registers: a block of 7 warps fits 3 times by dividing the file, and 2 times in truth.
@@ -230,37 +182,24 @@ fn growth_from_39_to_57_costs_a_third_of_the_warps() {
 fn unknown_shared_memory_is_said_only_when_it_matters() {
     let o = occ("sm_88", 128, 40);
     assert_eq!((o.warps_per_sm, o.limits.shared_memory), (Warps(48), None));
-    let request = Request {
-        static_smem: Bytes(16),
-        ..Request::new(Threads(128), Regs(40))
-    };
+    let request = Request { static_smem: Bytes(16), ..Request::new(Threads(128), Regs(40)) };
     let error = occupancy(arch("sm_88"), &request).unwrap_err();
     assert!(matches!(error, OccupancyError::UnknownSharedMemory { .. }));
     assert!(error.to_string().contains("sm_88") && error.to_string().contains("16 bytes"));
     let table = cliffs(arch("sm_88"), Threads(128), Bytes(0), Bytes(1), 1);
-    assert!(matches!(
-        table,
-        Err(OccupancyError::UnknownSharedMemory { .. })
-    ));
+    assert!(matches!(table, Err(OccupancyError::UnknownSharedMemory { .. })));
 }
 
 #[test]
 fn a_block_has_threads() {
     let request = Request::new(Threads(0), Regs(40));
-    assert_eq!(
-        occupancy(arch("sm_80"), &request),
-        Err(OccupancyError::NoThreads)
-    );
+    assert_eq!(occupancy(arch("sm_80"), &request), Err(OccupancyError::NoThreads));
 }
 
 #[test]
 fn rows_are_found_by_registers_and_by_warps() {
     let table = cliffs(arch("sm_80"), Threads(512), Bytes(0), Bytes(0), 1).unwrap();
-    let found: Vec<(u32, u32)> = table
-        .rows()
-        .iter()
-        .map(|r| (r.max_regs.0, r.blocks_per_sm.0))
-        .collect();
+    let found: Vec<(u32, u32)> = table.rows().iter().map(|r| (r.max_regs.0, r.blocks_per_sm.0)).collect();
     assert_eq!(found, [(32, 4), (40, 3), (64, 2), (128, 1)]);
     assert_eq!(table.row_of(Regs(33)).unwrap().max_regs, Regs(40));
     assert_eq!(table.row_of(Regs(129)), None);

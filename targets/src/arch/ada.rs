@@ -20,9 +20,5 @@ pub(super) const SM_89: Arch = Arch {
         ..AMPERE
     },
     smem_carveouts: &[kb(0), kb(8), kb(16), kb(32), kb(64), kb(100)],
-    products: &[
-        product("RTX 4090", 128),
-        product("L40S", 142),
-        product("L4", 58),
-    ],
+    products: &[product("RTX 4090", 128), product("L40S", 142), product("L4", 58)],
 };

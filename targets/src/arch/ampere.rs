@@ -7,16 +7,7 @@ use super::{Arch, ArchSpec, ComputeCapability};
 use crate::units::{Blocks, Bytes, Regs, Threads, Warps};
 
 const CARVEOUTS_100: &[Bytes] = &[kb(0), kb(8), kb(16), kb(32), kb(64), kb(100)];
-const CARVEOUTS_164: &[Bytes] = &[
-    kb(0),
-    kb(8),
-    kb(16),
-    kb(32),
-    kb(64),
-    kb(100),
-    kb(132),
-    kb(164),
-];
+const CARVEOUTS_164: &[Bytes] = &[kb(0), kb(8), kb(16), kb(32), kb(64), kb(100), kb(132), kb(164)];
 
 /// What sm_80 shares with all of compute capability 8.x; `ada` starts from it too.
 pub(super) const AMPERE: ArchSpec = ArchSpec {
@@ -75,11 +66,7 @@ pub(super) const SM_86: Arch = Arch {
         ..AMPERE
     },
     smem_carveouts: CARVEOUTS_100,
-    products: &[
-        product("RTX 3090", 82),
-        product("A40", 84),
-        product("A10", 72),
-    ],
+    products: &[product("RTX 3090", 82), product("A40", 84), product("A10", 72)],
 };
 
 pub(super) const SM_87: Arch = Arch {

@@ -14,10 +14,7 @@ use crate::units::{Blocks, Bytes, Regs, Threads, Warps};
 const CARVEOUTS_100: &[Bytes] = &[kb(0), kb(8), kb(16), kb(32), kb(64), kb(100)];
 
 const DATA_CENTER: ArchSpec = ArchSpec {
-    compute_capability: header(ComputeCapability {
-        major: 10,
-        minor: 0,
-    }),
+    compute_capability: header(ComputeCapability { major: 10, minor: 0 }),
     // Warps, threads and blocks per SM: ptxas's range checks use the same numbers.
     max_warps_per_sm: documented(Warps(64)),
     max_threads_per_sm: documented(Threads(2048)),
@@ -53,10 +50,7 @@ const DATA_CENTER: ArchSpec = ArchSpec {
 
 /// `sm_110`, `sm_120` and `sm_121`: 48 warps, 24 blocks, as many barrier slots as blocks.
 const SMALL: ArchSpec = ArchSpec {
-    compute_capability: header(ComputeCapability {
-        major: 12,
-        minor: 0,
-    }),
+    compute_capability: header(ComputeCapability { major: 12, minor: 0 }),
     max_warps_per_sm: documented(Warps(48)),
     max_threads_per_sm: documented(Threads(1536)),
     max_blocks_per_sm: header(Blocks(24)),
@@ -89,10 +83,7 @@ pub(super) const SM_103: Arch = Arch {
     name: Cow::Borrowed("sm_103"),
     aliases: &["sm_103a", "sm_103f"],
     spec: constant_bank_inferred(ArchSpec {
-        compute_capability: header(ComputeCapability {
-            major: 10,
-            minor: 3,
-        }),
+        compute_capability: header(ComputeCapability { major: 10, minor: 3 }),
         ..DATA_CENTER
     }),
     smem_carveouts: CARVEOUTS_228,
@@ -104,10 +95,7 @@ pub(super) const SM_110: Arch = Arch {
     name: Cow::Borrowed("sm_110"),
     aliases: &["sm_110a", "sm_110f"],
     spec: constant_bank_inferred(ArchSpec {
-        compute_capability: header(ComputeCapability {
-            major: 11,
-            minor: 0,
-        }),
+        compute_capability: header(ComputeCapability { major: 11, minor: 0 }),
         smem_per_sm: documented(Some(kb(228))),
         smem_per_block_optin: documented(Some(kb(227))),
         ..SMALL
@@ -128,10 +116,7 @@ pub(super) const SM_121: Arch = Arch {
     name: Cow::Borrowed("sm_121"),
     aliases: &["sm_121a", "sm_121f"],
     spec: constant_bank_inferred(ArchSpec {
-        compute_capability: header(ComputeCapability {
-            major: 12,
-            minor: 1,
-        }),
+        compute_capability: header(ComputeCapability { major: 12, minor: 1 }),
         ..SMALL
     }),
     smem_carveouts: CARVEOUTS_100,

@@ -7,18 +7,8 @@ use super::{Arch, ArchSpec, ComputeCapability};
 use crate::units::{Blocks, Bytes, Regs, Threads, Warps};
 
 /// Shared memory capacities of the large SMs; `blackwell` has them too.
-pub(super) const CARVEOUTS_228: &[Bytes] = &[
-    kb(0),
-    kb(8),
-    kb(16),
-    kb(32),
-    kb(64),
-    kb(100),
-    kb(132),
-    kb(164),
-    kb(196),
-    kb(228),
-];
+pub(super) const CARVEOUTS_228: &[Bytes] =
+    &[kb(0), kb(8), kb(16), kb(32), kb(64), kb(100), kb(132), kb(164), kb(196), kb(228)];
 
 pub(super) const SM_90: Arch = Arch {
     name: Cow::Borrowed("sm_90"),
@@ -57,9 +47,5 @@ pub(super) const SM_90: Arch = Arch {
         stack_base_offset: measured(Bytes(0x28)),
     },
     smem_carveouts: CARVEOUTS_228,
-    products: &[
-        product("H100 SXM", 132),
-        product("H100 PCIe", 114),
-        product("H200", 132),
-    ],
+    products: &[product("H100 SXM", 132), product("H100 PCIe", 114), product("H200", 132)],
 };

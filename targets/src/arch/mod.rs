@@ -82,10 +82,7 @@ impl Arch {
         KNOWN
             .iter()
             .find(|a| a.name == name || a.aliases.contains(&name))
-            .ok_or_else(|| UnknownArch {
-                name: name.to_owned(),
-                nearest: nearest_name(name),
-            })
+            .ok_or_else(|| UnknownArch { name: name.to_owned(), nearest: nearest_name(name) })
     }
 
     /// A machine that is not in the table.
@@ -94,13 +91,7 @@ impl Arch {
     /// [`InvalidArch`] if the numbers break a rule of [`ArchSpec::validate`].
     pub fn custom(name: impl Into<String>, spec: ArchSpec) -> Result<Arch, InvalidArch> {
         spec.validate()?;
-        Ok(Arch {
-            name: Cow::Owned(name.into()),
-            aliases: &[],
-            spec,
-            smem_carveouts: &[],
-            products: &[],
-        })
+        Ok(Arch { name: Cow::Owned(name.into()), aliases: &[], spec, smem_carveouts: &[], products: &[] })
     }
 
     /// Canonical name, e.g. "sm_90".
@@ -183,34 +174,22 @@ mod data {
 
     /// From NVIDIA's occupancy header.
     pub(super) const fn header<T: Copy>(value: T) -> Sourced<T> {
-        Sourced {
-            value,
-            source: Source::Header,
-        }
+        Sourced { value, source: Source::Header }
     }
 
     /// From NVIDIA's public documentation.
     pub(super) const fn documented<T: Copy>(value: T) -> Sourced<T> {
-        Sourced {
-            value,
-            source: Source::Documentation,
-        }
+        Sourced { value, source: Source::Documentation }
     }
 
     /// Measured with ptxas or nvdisasm.
     pub(super) const fn measured<T: Copy>(value: T) -> Sourced<T> {
-        Sourced {
-            value,
-            source: Source::Measured,
-        }
+        Sourced { value, source: Source::Measured }
     }
 
     /// Recalled or inferred.
     pub(super) const fn uncertain<T: Copy>(value: T) -> Sourced<T> {
-        Sourced {
-            value,
-            source: Source::Uncertain,
-        }
+        Sourced { value, source: Source::Uncertain }
     }
 
     /// `n` KiB.
@@ -220,20 +199,12 @@ mod data {
 
     /// A product whose SM count is public.
     pub(super) const fn product(name: &'static str, sms: u32) -> Product {
-        Product {
-            name,
-            sms,
-            source: Source::Documentation,
-        }
+        Product { name, sms, source: Source::Documentation }
     }
 
     /// A product whose SM count is recalled.
     pub(super) const fn recalled_product(name: &'static str, sms: u32) -> Product {
-        Product {
-            name,
-            sms,
-            source: Source::Uncertain,
-        }
+        Product { name, sms, source: Source::Uncertain }
     }
 }
 
@@ -258,11 +229,7 @@ mod tests {
 
     #[test]
     fn aliases_have_the_same_limits() {
-        for (alias, name) in [
-            ("sm_90a", "sm_90"),
-            ("sm_100f", "sm_100"),
-            ("sm_121a", "sm_121"),
-        ] {
+        for (alias, name) in [("sm_90a", "sm_90"), ("sm_100f", "sm_100"), ("sm_121a", "sm_121")] {
             assert_eq!(Arch::find(alias).unwrap().name(), name);
         }
         for arch in Arch::all() {
@@ -289,10 +256,7 @@ mod tests {
             let error = Arch::find(asked).unwrap_err();
             assert_eq!(error.nearest, nearest, "for {asked}");
         }
-        assert_eq!(
-            Arch::find("sm_85").unwrap_err().to_string(),
-            "unknown architecture 'sm_85'; did you mean 'sm_86'?"
-        );
+        assert_eq!(Arch::find("sm_85").unwrap_err().to_string(), "unknown architecture 'sm_85'; did you mean 'sm_86'?");
         assert!(Arch::find("").is_err());
         assert!(Arch::find(&"sm_".repeat(100_000)).is_err());
     }
@@ -305,11 +269,7 @@ mod tests {
         spec.smem_alloc_granularity = Sourced::given(Bytes(0));
         let error = Arch::custom("mine", spec).unwrap_err();
         assert_eq!(error.problems.len(), 3);
-        for field in [
-            "sub_partitions",
-            "reg_alloc_unit_per_warp",
-            "smem_alloc_granularity",
-        ] {
+        for field in ["sub_partitions", "reg_alloc_unit_per_warp", "smem_alloc_granularity"] {
             assert!(error.to_string().contains(field), "{error}");
         }
     }

@@ -55,10 +55,7 @@ pub struct Sourced<T> {
 impl<T> Sourced<T> {
     /// A value of a machine that a user describes.
     pub const fn given(value: T) -> Self {
-        Self {
-            value,
-            source: Source::Given,
-        }
+        Self { value, source: Source::Given }
     }
 }
 
@@ -236,45 +233,23 @@ impl ArchSpec {
             u64::from(threads) == u64::from(warps) * u64::from(WARP_SIZE),
             "max_threads_per_sm must be 32 times max_warps_per_sm",
         );
-        rule(
-            self.max_blocks_per_sm.value.0 > 0,
-            "max_blocks_per_sm must be at least 1",
-        );
-        rule(
-            self.max_threads_per_block.value.0 > 0,
-            "max_threads_per_block must be at least 1",
-        );
+        rule(self.max_blocks_per_sm.value.0 > 0, "max_blocks_per_sm must be at least 1");
+        rule(self.max_threads_per_block.value.0 > 0, "max_threads_per_block must be at least 1");
         rule(
             partitions > 0 && regs.checked_rem(partitions) == Some(0),
             "sub_partitions must be at least 1 and divide registers_per_sm",
         );
-        rule(
-            unit > 0 && unit % WARP_SIZE == 0,
-            "reg_alloc_unit_per_warp must be a positive multiple of 32",
-        );
+        rule(unit > 0 && unit % WARP_SIZE == 0, "reg_alloc_unit_per_warp must be a positive multiple of 32");
         rule(per_thread.0 > 0, "max_regs_per_thread must be at least 1");
+        rule(per_thread <= self.max_regs_accepted.value, "max_regs_per_thread must not be above max_regs_accepted");
+        rule(self.reserved_regs.value < per_thread, "reserved_regs must be below max_regs_per_thread");
         rule(
-            per_thread <= self.max_regs_accepted.value,
-            "max_regs_per_thread must not be above max_regs_accepted",
-        );
-        rule(
-            self.reserved_regs.value < per_thread,
-            "reserved_regs must be below max_regs_per_thread",
-        );
-        rule(
-            self.reg_count_lower_clamp
-                .value
-                .is_none_or(|c| c <= per_thread),
+            self.reg_count_lower_clamp.value.is_none_or(|c| c <= per_thread),
             "reg_count_lower_clamp must not be above max_regs_per_thread",
         );
+        rule(self.smem_alloc_granularity.value.0 > 0, "smem_alloc_granularity must be at least 1");
         rule(
-            self.smem_alloc_granularity.value.0 > 0,
-            "smem_alloc_granularity must be at least 1",
-        );
-        rule(
-            self.smem_per_block_optin
-                .value
-                .is_none_or(|o| o >= self.smem_per_block_default.value),
+            self.smem_per_block_optin.value.is_none_or(|o| o >= self.smem_per_block_default.value),
             "smem_per_block_optin must not be below smem_per_block_default",
         );
         rule(

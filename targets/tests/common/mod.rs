@@ -8,9 +8,7 @@ use std::path::PathBuf;
 use flate2::read::GzDecoder;
 
 fn data(name: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "data", name]
-        .iter()
-        .collect()
+    [env!("CARGO_MANIFEST_DIR"), "tests", "data", name].iter().collect()
 }
 
 /// The text of a gzip-compressed file under `tests/data`.
