@@ -1,0 +1,27 @@
+//! The small SSA IR of fatpoint.
+//!
+//! One idea: **a value is one register unit of one class; a wide operand is a run of values that must sit in
+//! consecutive, aligned registers.** So the largest number of live values is a plain count, half-dead pairs cost what
+//! they cost, and machine code lifts without loss.
+//!
+//! * [`function`] the canonical form, [`builder`] how one is made, [`text`] its text format
+//! * [`op`], [`opcodes`], [`operand`], [`class`], [`entity`] what it is made of
+//! * [`order`], [`dom`], [`loops`] analyses of its control flow
+//! * [`verify`] the rules; only it makes a [`verify::VerifiedFunction`]
+//! * [`interp`] the reference interpreter; [`assigned`] the allocated form
+
+pub mod assigned;
+pub mod builder;
+pub mod class;
+pub mod entity;
+pub mod function;
+pub mod op;
+pub mod opcodes;
+pub mod operand;
+pub mod order;
+
+pub use class::{PerClass, PhysReg, RegClass, STACK_POINTER};
+pub use entity::{EntityId, EntitySet, EntityVec};
+pub use function::{Block, Edge, Function, Inst, KernelAttrs, Region, Symbol, Value, ValueDef};
+pub use op::{Constraint, Effect, Flight, OpId, OpKind, OpProps, OpSig, OpTable, Space};
+pub use operand::{default_align, Lane, Operand, OperandFlags, OperandKind};

@@ -1,0 +1,2 @@
+//! The `fatpoint` command.
+fn main() {}
