@@ -1,0 +1,3 @@
+//! Readers of fatpoint: PTX and SASS text into the IR.
+
+pub mod ptx;
