@@ -253,8 +253,10 @@ impl<'t> Parser<'t> {
                 is_reg,
                 span: token.span,
             });
-            // Array sizes are bounded, so the sum cannot overflow before memory ends.
             offset += bytes;
+            if offset > 1 << 40 {
+                return Err(self.error_at(token, "the parameters are too large", None));
+            }
             if self.eat(b',') {
                 continue;
             }

@@ -17,7 +17,7 @@ use super::error::{Note, PtxError, Span};
 use super::lex::{Lexer, Token, TokenKind};
 use super::mnemonic::Mnemonic;
 use scope::Body;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The number of errors after which the parser gives up.
@@ -74,12 +74,13 @@ pub fn parse_lossy(text: &str) -> (Module, Vec<PtxError>) {
         text,
         lexer,
         token,
-        last_line: 1,
+        last: token,
+        vectors: 0,
         errors: Vec::new(),
         module: Module { address_size: 64, ..Module::default() },
         symbols: HashMap::new(),
         mnemonics: HashMap::new(),
-        noted: HashMap::new(),
+        noted: HashSet::new(),
         body: Body::default(),
     };
     parser.module();
@@ -103,15 +104,17 @@ struct Parser<'t> {
     lexer: Lexer<'t>,
     /// The token to look at.
     token: Token,
-    /// Line of the token before it.
-    last_line: u32,
+    /// The token before it.
+    last: Token,
+    /// Vector braces that are open, for the recovery from an error inside them.
+    vectors: u32,
     errors: Vec<PtxError>,
     module: Module,
     /// Names at file scope.
     symbols: HashMap<&'t str, SymbolRef>,
     mnemonics: HashMap<&'t str, Arc<Mnemonic>>,
     /// Unknown things that have a note already.
-    noted: HashMap<&'t str, ()>,
+    noted: HashSet<&'t str>,
     /// The function being read.
     body: Body<'t>,
 }
@@ -119,7 +122,7 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     fn bump(&mut self) -> Token {
         let token = self.token;
-        self.last_line = token.line;
+        self.last = token;
         self.token = self.lexer.next_token();
         token
     }
@@ -181,8 +184,8 @@ impl<'t> Parser<'t> {
     /// Records that the current token is not what the grammar wants; a bad token speaks for itself.
     fn expected(&mut self, what: &str) -> Stop {
         let token = self.token;
-        let hint = (token.line > self.last_line && !self.at_end())
-            .then(|| format!("line {} may lack its semicolon", self.last_line));
+        let hint = (token.line > self.last.line && !self.at_end())
+            .then(|| format!("line {} may lack its semicolon", self.last.line));
         match token.kind {
             TokenKind::Bad(message) => {
                 let stop = self.error_at(token, message, None);
@@ -201,24 +204,27 @@ impl<'t> Parser<'t> {
 
     /// Adds a note for something unknown, once for each name.
     fn note_once(&mut self, name: &'t str, token: Token, message: impl FnOnce() -> String) {
-        if self.noted.insert(name, ()).is_none() {
+        if self.noted.insert(name) {
             self.module.notes.push(Note { message: message(), span: token.span, line: token.line });
         }
     }
 
-    /// Skips to just after the next `;`, or to a brace or the end.
+    /// Skips to just after the next `;`, or to a brace of a scope or the end. A brace after a comma or
+    /// inside a vector belongs to a vector operand.
     fn skip_statement(&mut self) {
+        let mut vectors = std::mem::take(&mut self.vectors);
         loop {
             match self.token.kind {
                 TokenKind::Punct(b';') => {
                     self.bump();
                     return;
                 }
+                TokenKind::Punct(b'{') if vectors > 0 || self.last.kind == TokenKind::Punct(b',') => vectors += 1,
+                TokenKind::Punct(b'}') if vectors > 0 => vectors -= 1,
                 TokenKind::Punct(b'{' | b'}') | TokenKind::End => return,
-                _ => {
-                    self.bump();
-                }
+                _ => {}
             }
+            self.bump();
         }
     }
 

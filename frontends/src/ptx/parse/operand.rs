@@ -100,6 +100,7 @@ impl<'t> Parser<'t> {
 
     /// The elements of a vector, its opening brace read. Vectors do not nest.
     fn elements(&mut self) -> Parsed<Vec<Operand>> {
+        self.vectors = 1;
         let mut out = Vec::with_capacity(4);
         loop {
             if matches!(self.token.kind, TokenKind::Punct(b'{' | b'[')) {
@@ -110,6 +111,7 @@ impl<'t> Parser<'t> {
                 continue;
             }
             self.expect(b'}')?;
+            self.vectors = 0;
             return Ok(out);
         }
     }

@@ -301,6 +301,10 @@ fn check_operand(slot: &Slot, operand: &Operand, strict: bool, op: &Mnemonic, f:
             format!("is {name} of type {}, a predicate is expected", reg.ty)
         });
     }
+    let vector = matches!(slot.ty, rule::TypeSpec::Modifier { vector: true, .. });
+    if vector && reg.lanes != slot.ty.lanes(op) && ty.bits() * u32::from(slot.ty.lanes(op)) != reg.bits() {
+        return Err(format!("must be a vector of {} elements", slot.ty.lanes(op)));
+    }
     if strict && reg.lanes == 1 && reg.bits() != ty.bits() {
         return Err(format!("is {} of type {}, {} bits are expected", reg.name, reg.ty, ty.bits()));
     }
