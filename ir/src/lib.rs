@@ -8,7 +8,7 @@
 //! * [`op`], [`opcodes`], [`operand`], [`class`], [`entity`] what it is made of
 //! * [`order`], [`dom`], [`loops`] analyses of its control flow
 //! * [`verify`] the rules; only it makes a [`verify::VerifiedFunction`]
-//! * [`interp`] the reference interpreter; [`assigned`] the allocated form
+//! * [`semantics`] what instructions compute, [`interp`] the reference interpreter; [`assigned`] the allocated form
 
 pub mod assigned;
 pub mod builder;
@@ -19,6 +19,7 @@ pub mod op;
 pub mod opcodes;
 pub mod operand;
 pub mod order;
+pub mod semantics;
 
 pub use class::{PerClass, PhysReg, RegClass, STACK_POINTER};
 pub use entity::{EntityId, EntitySet, EntityVec};
