@@ -1,7 +1,7 @@
 //! Hand lexer for PTX: one pass over the bytes, tokens on demand, no allocation.
 //!
-//! Invariants: every token carries its byte span, its line and the byte where that line starts, so a
-//! diagnostic never rescans the text from the top. Time is linear in the text whatever its line lengths.
+//! Invariants: every token carries its byte span and its line; a column is found by the one who needs it, from
+//! the start of the line. Time is linear in the text whatever its line lengths.
 //!
 //! Two departures from the letter of the PTX manual make the grammar simple: a [`TokenKind::Word`]
 //! swallows dots and `::` inside it (`ld.shared::cta.v4.b32`, `%tid.x`, `%v.x`), since no space may
@@ -26,8 +26,37 @@ pub enum TokenKind {
     Shift(u8),
     /// End of the text.
     End,
-    /// Something that is not PTX; the message says what.
-    Bad(&'static str),
+    /// Something that is not PTX.
+    Bad(Bad),
+}
+
+/// Why a piece of text is no token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // see the messages
+pub enum Bad {
+    Comment,
+    String,
+    Dot,
+    Nul,
+    Control,
+    NotAscii,
+    Character,
+}
+
+impl Bad {
+    /// What to tell the user.
+    #[must_use]
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Comment => "unterminated comment",
+            Self::String => "unterminated string",
+            Self::Dot => "a directive name must follow the dot",
+            Self::Nul => "NUL byte in the text",
+            Self::Control => "control byte in the text",
+            Self::NotAscii => "character outside ASCII",
+            Self::Character => "unexpected character",
+        }
+    }
 }
 
 /// One token.
@@ -39,8 +68,6 @@ pub struct Token {
     pub span: Span,
     /// Line, from 1.
     pub line: u32,
-    /// Byte at which that line starts.
-    pub line_start: u32,
 }
 
 /// The value of a number token.
@@ -114,7 +141,7 @@ impl<'t> Lexer<'t> {
             } else if b == b'/' && self.byte(self.at + 1) == b'/' {
                 self.skip_line();
             } else if b == b'/' && self.byte(self.at + 1) == b'*' {
-                let open = self.token(TokenKind::Bad("unterminated comment"), self.at, self.at + 2);
+                let open = self.token(TokenKind::Bad(Bad::Comment), self.at, self.at + 2);
                 self.at += 2;
                 loop {
                     match self.bytes.get(self.at) {
@@ -141,12 +168,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn token(&self, kind: TokenKind, start: usize, end: usize) -> Token {
-        Token {
-            kind,
-            span: Span { start: start as u32, end: end as u32 },
-            line: self.line,
-            line_start: self.line_start as u32,
-        }
+        Token { kind, span: Span { start: start as u32, end: end as u32 }, line: self.line }
     }
 
     #[inline]
@@ -203,23 +225,23 @@ impl<'t> Lexer<'t> {
                     let stop = self.bytes[start + 1..].iter().position(|b| matches!(b, b'"' | b'\n'));
                     match stop.map(|n| start + 1 + n) {
                         Some(end) if self.bytes[end] == b'"' => (TokenKind::Str, end + 1),
-                        Some(end) => (TokenKind::Bad("unterminated string"), end),
-                        None => (TokenKind::Bad("unterminated string"), self.bytes.len()),
+                        Some(end) => (TokenKind::Bad(Bad::String), end),
+                        None => (TokenKind::Bad(Bad::String), self.bytes.len()),
                     }
                 }
                 b'<' | b'>' if self.byte(start + 1) == b => (TokenKind::Shift(b), start + 2),
                 b',' | b';' | b':' | b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'<' | b'>' | b'+' | b'-' | b'*'
                 | b'/' | b'|' | b'&' | b'^' | b'~' | b'!' | b'@' | b'=' | b'?' => (TokenKind::Punct(b), start + 1),
-                b'.' => (TokenKind::Bad("a directive name must follow the dot"), start + 1),
-                0 => (TokenKind::Bad("NUL byte in the text"), start + 1),
+                b'.' => (TokenKind::Bad(Bad::Dot), start + 1),
+                0 => (TokenKind::Bad(Bad::Nul), start + 1),
                 0x80.. => {
                     // Take the whole character, so that the span stays on character boundaries.
                     let rest = &self.bytes[start + 1..];
                     let more = rest.iter().take_while(|b| **b & 0xc0 == 0x80).count();
-                    (TokenKind::Bad("character outside ASCII"), start + 1 + more)
+                    (TokenKind::Bad(Bad::NotAscii), start + 1 + more)
                 }
-                b if b.is_ascii_control() => (TokenKind::Bad("control byte in the text"), start + 1),
-                _ => (TokenKind::Bad("unexpected character"), start + 1),
+                b if b.is_ascii_control() => (TokenKind::Bad(Bad::Control), start + 1),
+                _ => (TokenKind::Bad(Bad::Character), start + 1),
             }
         };
         self.at = end;
@@ -347,6 +369,6 @@ mod tests {
         assert!(bad("a /* b") && bad("\"abc") && bad("\"abc\n") && bad("a \0") && bad("\u{1}") && bad("é") && bad("`"));
         let mut lexer = Lexer::new("// é\n/* \n */ x");
         let t = lexer.next_token();
-        assert_eq!((t.line, t.line_start, t.kind), (3, 10, TokenKind::Word));
+        assert_eq!((t.line, t.span.start, t.kind), (3, 14, TokenKind::Word));
     }
 }

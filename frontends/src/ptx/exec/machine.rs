@@ -1,21 +1,17 @@
 //! The interpreter's state and steps.
 
-use super::super::ast::{
-    AddressBase, Call, CallTarget, FuncId, Function, Inst, Module, Operand, Part, RegId, Stmt, SymbolRef,
-};
+use super::super::ast::{AddressBase, Call, FuncId, Function, Inst, Module, Operand, Part, RegId, Stmt, SymbolRef};
 use super::super::mnemonic::Mnemonic;
 use super::super::roles::{roles, Role, Roles};
 use super::super::types::{ScalarType, Space};
+use super::calls::{write_bytes, Layout};
 use super::eval::{evaluate, is_modelled};
 use super::semantics::{extend, mask};
-use super::{Access, Host, Outcome, Run, MAX_CALL_DEPTH};
+use super::{Access, Host, Outcome, Run};
 use std::collections::BTreeMap;
 
 /// Function `n` has the address `FUNCTION_BASE + 16 n`.
-const FUNCTION_BASE: u64 = 0xfc00_0000_0000_0000;
-
-/// Words of an external call's result that the host is asked for.
-const MAX_RESULT_WORDS: u64 = 64;
+pub(super) const FUNCTION_BASE: u64 = 0xfc00_0000_0000_0000;
 
 pub(super) fn is_control(opcode: &str) -> bool {
     matches!(opcode, "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt")
@@ -31,64 +27,31 @@ pub(super) fn is_plain_memory(op: &Mnemonic) -> bool {
     plain && op.types().len() == 1 && matches!(op.ty().map_or(0, ScalarType::bits), 8 | 16 | 32 | 64)
 }
 
-/// Alignments are powers of two; sizes in a hostile file may be near the end of the range.
-fn align_up(value: u64, align: u32) -> u64 {
-    let below = u64::from(align.max(1)) - 1;
-    value.saturating_add(below) & !below
-}
-
-/// Where the symbols of `.param` memory of one function stand, relative to its activation.
-struct Layout {
-    returns: u64,
-    locals: Vec<u64>,
-}
-
-impl Layout {
-    fn of(f: &Function) -> Self {
-        let after = |params: &[super::super::ast::Param], from: u64| {
-            params.last().map_or(from, |p| align_up(from.saturating_add(p.offset).saturating_add(p.bytes), 16))
-        };
-        let returns = after(&f.params, 0);
-        let mut next = after(&f.returns, returns);
-        let mut locals = Vec::with_capacity(f.variables.len());
-        for v in &f.variables {
-            if v.space == Space::Param {
-                next = align_up(next, v.align);
-                locals.push(next);
-                next = next.saturating_add(v.bytes);
-            } else {
-                locals.push(0);
-            }
-        }
-        Self { returns, locals }
-    }
-}
-
 /// One activation.
-struct Frame<'m> {
-    id: FuncId,
-    function: &'m Function,
+pub(super) struct Frame<'m> {
+    pub(super) id: FuncId,
+    pub(super) function: &'m Function,
     body: &'m [Stmt],
     /// Index of the next statement.
-    at: usize,
-    regs: Vec<u64>,
+    pub(super) at: usize,
+    pub(super) regs: Vec<u64>,
     /// Bytes of `.param` memory that were written.
-    memory: BTreeMap<u64, u8>,
+    pub(super) memory: BTreeMap<u64, u8>,
     /// The call that this activation has made and waits for.
-    call: Option<&'m Call>,
+    pub(super) call: Option<&'m Call>,
 }
 
-struct Machine<'m, 'h, H: Host> {
-    module: &'m Module,
-    host: &'h mut H,
+pub(super) struct Machine<'m, 'h, H: Host> {
+    pub(super) module: &'m Module,
+    pub(super) host: &'h mut H,
     /// First slot of each register of each function: vector registers have a slot for each lane.
-    slots: Vec<Vec<u32>>,
-    layouts: Vec<Layout>,
-    frames: Vec<Frame<'m>>,
+    pub(super) slots: Vec<Vec<u32>>,
+    pub(super) layouts: Vec<Layout>,
+    pub(super) frames: Vec<Frame<'m>>,
     carry: bool,
 }
 
-enum Step {
+pub(super) enum Step {
     Next,
     Jump(usize),
     Stop(Outcome),
@@ -150,16 +113,16 @@ pub fn run<H: Host>(module: &Module, kernel: FuncId, host: &mut H, fuel: u64) ->
 }
 
 impl<'m, H: Host> Machine<'m, '_, H> {
-    fn frame(&self) -> &Frame<'m> {
+    pub(super) fn frame(&self) -> &Frame<'m> {
         self.frames.last().expect("an activation is running")
     }
 
-    fn frame_mut(&mut self) -> &mut Frame<'m> {
+    pub(super) fn frame_mut(&mut self) -> &mut Frame<'m> {
         self.frames.last_mut().expect("an activation is running")
     }
 
     /// Starts an activation; false if the function has no body.
-    fn enter(&mut self, id: FuncId) -> bool {
+    pub(super) fn enter(&mut self, id: FuncId) -> bool {
         let Some(function) = self.module.functions.get(id.index()) else { return false };
         let Some(body) = &function.body else { return false };
         let count = self.slots[id.index()].last().copied().unwrap_or(0) as usize;
@@ -179,12 +142,12 @@ impl<'m, H: Host> Machine<'m, '_, H> {
         self.slots[self.frame().id.index()][reg.index()] as usize
     }
 
-    fn reg(&self, reg: RegId) -> u64 {
+    pub(super) fn reg(&self, reg: RegId) -> u64 {
         self.frame().regs[self.slot(reg)]
     }
 
     /// Writes a value of type `ty`, extended or cut to the register's declared width.
-    fn write_lane(&mut self, reg: RegId, lane: usize, value: u64, ty: Option<ScalarType>) {
+    pub(super) fn write_lane(&mut self, reg: RegId, lane: usize, value: u64, ty: Option<ScalarType>) {
         let declared = self.frame().function.reg(reg);
         let (bits, lanes) = (declared.bits().min(64), usize::from(declared.lanes));
         let value = match ty {
@@ -197,7 +160,7 @@ impl<'m, H: Host> Machine<'m, '_, H> {
         }
     }
 
-    fn address_of(&mut self, symbol: SymbolRef) -> u64 {
+    pub(super) fn address_of(&mut self, symbol: SymbolRef) -> u64 {
         let (id, function) = (self.frame().id.index(), self.frame().function);
         let layout = &self.layouts[id];
         match symbol {
@@ -225,7 +188,7 @@ impl<'m, H: Host> Machine<'m, '_, H> {
     }
 
     /// The value of a source operand, cut to the type's width. A vector is packed, first element lowest.
-    fn value(&mut self, operand: &Operand, ty: Option<ScalarType>) -> u64 {
+    pub(super) fn value(&mut self, operand: &Operand, ty: Option<ScalarType>) -> u64 {
         let bits = ty.map_or(64, ScalarType::bits);
         let value = match operand {
             Operand::Reg(r) => self.reg(*r),
@@ -264,7 +227,7 @@ impl<'m, H: Host> Machine<'m, '_, H> {
     }
 
     /// Writes the result of a modelled instruction; a vector destination is unpacked.
-    fn write(&mut self, operand: &Operand, ty: Option<ScalarType>, value: u64, second: u64) {
+    pub(super) fn write(&mut self, operand: &Operand, ty: Option<ScalarType>, value: u64, second: u64) {
         match operand {
             Operand::Reg(r) => self.write_lane(*r, 0, value, ty),
             Operand::RegPart { reg, part: Part::Lane(n), .. } => self.write_lane(*reg, usize::from(*n), value, ty),
@@ -458,141 +421,5 @@ impl<'m, H: Host> Machine<'m, '_, H> {
             self.write_lane(reg, lane, value, None);
             *index += 1;
         }
-    }
-
-    fn call(&mut self, call: &'m Call) -> Step {
-        let target = match call.target {
-            CallTarget::Function(id) => Some(id),
-            CallTarget::Register(r) => {
-                let address = self.reg(r);
-                let n = address.wrapping_sub(FUNCTION_BASE);
-                let known = n % 16 == 0 && n / 16 < self.module.functions.len() as u64;
-                known.then_some(FuncId((n / 16) as u32))
-            }
-        };
-        let module = self.module;
-        let callee = target.map(|id| &module.functions[id.index()]);
-        let Some(id) = target.filter(|_| callee.is_some_and(|f| f.body.is_some())) else {
-            self.call_external(call, callee);
-            return Step::Next;
-        };
-        if self.frames.len() >= MAX_CALL_DEPTH {
-            return Step::Stop(Outcome::CallDepth);
-        }
-        // Arguments by bytes: the caller's slots become the callee's parameters.
-        let callee = &module.functions[id.index()];
-        let mut memory = BTreeMap::new();
-        let mut regs = Vec::new();
-        for (param, arg) in callee.params.iter().zip(&call.args) {
-            match (arg, param.reg) {
-                (_, Some(reg)) => regs.push((reg, self.argument(arg))),
-                (Operand::Symbol { symbol, offset }, None) => {
-                    let from = self.address_of(*symbol).wrapping_add(*offset as u64);
-                    copy_bytes(&self.frame().memory, from, &mut memory, param.offset, param.bytes);
-                }
-                (_, None) => {
-                    let value = self.argument(arg);
-                    write_bytes(&mut memory, param.offset, value, param.bytes.min(8) as u32);
-                }
-            }
-        }
-        // The caller goes on behind the call.
-        let frame = self.frame_mut();
-        frame.call = Some(call);
-        self.enter(id);
-        self.frame_mut().memory = memory;
-        for (reg, value) in regs {
-            self.write_lane(reg, 0, value, None);
-        }
-        Step::Jump(0)
-    }
-
-    /// An argument's low 64 bits: of a slot of `.param` memory its first eight bytes.
-    fn argument(&mut self, arg: &Operand) -> u64 {
-        match arg {
-            Operand::Symbol { symbol, offset } => {
-                let from = self.address_of(*symbol).wrapping_add(*offset as u64);
-                read_bytes(&self.frame().memory, from, 8)
-            }
-            other => self.value(other, None),
-        }
-    }
-
-    fn call_external(&mut self, call: &Call, callee: Option<&Function>) {
-        let args: Vec<u64> = call.args.iter().map(|a| self.argument(a)).collect();
-        self.host.call_external(callee, &args);
-        for (index, to) in call.returns.iter().enumerate() {
-            match to {
-                Operand::Symbol { symbol, offset } => {
-                    let at = self.address_of(*symbol).wrapping_add(*offset as u64);
-                    let bytes = match symbol {
-                        SymbolRef::Local(v) => self.frame().function.variables[v.index()].bytes,
-                        _ => 8,
-                    };
-                    for word in 0..bytes.div_ceil(8).min(MAX_RESULT_WORDS) {
-                        let value = self.host.external_result(callee, index, word as usize);
-                        let left = (bytes - 8 * word).min(8) as u32;
-                        write_bytes(&mut self.frame_mut().memory, at.wrapping_add(8 * word), value, left);
-                    }
-                }
-                other => {
-                    let value = self.host.external_result(callee, index, 0);
-                    self.write(other, None, value, 0);
-                }
-            }
-        }
-    }
-
-    /// Ends the running activation and hands its results to the caller; true if it was the kernel.
-    fn leave(&mut self) -> bool {
-        let done = self.frames.pop().expect("an activation is running");
-        if self.frames.is_empty() {
-            return true;
-        }
-        let call = self.frame_mut().call.take().expect("the caller waits in a call");
-        let base = self.layouts[done.id.index()].returns;
-        for (param, to) in done.function.returns.iter().zip(&call.returns) {
-            let from = base.wrapping_add(param.offset);
-            let value = match param.reg {
-                Some(reg) => done.regs[self.slots[done.id.index()][reg.index()] as usize],
-                None => read_bytes(&done.memory, from, 8),
-            };
-            match to {
-                Operand::Symbol { symbol, offset } => {
-                    let at = self.address_of(*symbol).wrapping_add(*offset as u64);
-                    let memory = &mut self.frame_mut().memory;
-                    match param.reg {
-                        Some(_) => write_bytes(memory, at, value, param.bytes.min(8) as u32),
-                        None => copy_bytes(&done.memory, from, memory, at, param.bytes),
-                    }
-                }
-                other => self.write(other, None, value & mask(param.bytes.min(8) as u32 * 8), 0),
-            }
-        }
-        self.frame_mut().at += 1;
-        false
-    }
-}
-
-fn write_bytes(memory: &mut BTreeMap<u64, u8>, at: u64, value: u64, bytes: u32) {
-    for i in 0..bytes {
-        memory.insert(at.wrapping_add(u64::from(i)), (value >> (8 * i)) as u8);
-    }
-}
-
-fn read_bytes(memory: &BTreeMap<u64, u8>, at: u64, bytes: u32) -> u64 {
-    let byte = |i: u32| u64::from(memory.get(&at.wrapping_add(u64::from(i))).copied().unwrap_or(0)) << (8 * i);
-    (0..bytes).map(byte).sum()
-}
-
-/// Copies the bytes that were written among `bytes` from `from`; the others of the target become unwritten.
-fn copy_bytes(from: &BTreeMap<u64, u8>, start: u64, to: &mut BTreeMap<u64, u8>, target: u64, bytes: u64) {
-    let end = start.saturating_add(bytes);
-    let stale: Vec<u64> = to.range(target..target.saturating_add(bytes)).map(|(at, _)| *at).collect();
-    for at in stale {
-        to.remove(&at);
-    }
-    for (at, byte) in from.range(start..end) {
-        to.insert(target.wrapping_add(at - start), *byte);
     }
 }

@@ -14,6 +14,7 @@
 //! * Running past the end of a body returns.
 //! * Registers wider than 64 bits keep their low 64 bits, and what works on them is unmodelled.
 
+mod calls;
 mod eval;
 mod machine;
 pub mod semantics;

@@ -16,8 +16,8 @@ use super::ast::{Module, SymbolRef};
 use super::error::{Note, PtxError, Span};
 use super::lex::{Lexer, Token, TokenKind};
 use super::mnemonic::Mnemonic;
+use foldhash::{HashMap, HashSet};
 use scope::Body;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The number of errors after which the parser gives up.
@@ -78,9 +78,9 @@ pub fn parse_lossy(text: &str) -> (Module, Vec<PtxError>) {
         vectors: 0,
         errors: Vec::new(),
         module: Module { address_size: 64, ..Module::default() },
-        symbols: HashMap::new(),
-        mnemonics: HashMap::new(),
-        noted: HashSet::new(),
+        symbols: HashMap::default(),
+        mnemonics: HashMap::default(),
+        noted: HashSet::default(),
         body: Body::default(),
     };
     parser.module();
@@ -166,7 +166,8 @@ impl<'t> Parser<'t> {
 
     /// Records an error at a token.
     fn error_at(&mut self, token: Token, message: impl Into<String>, hint: Option<String>) -> Stop {
-        let before = self.text.get(token.line_start as usize..token.span.start as usize).unwrap_or("");
+        let before = self.text.get(..token.span.start as usize).unwrap_or("");
+        let before = &before[before.rfind('\n').map_or(0, |n| n + 1)..];
         self.errors.push(PtxError {
             message: message.into(),
             span: token.span,
@@ -187,8 +188,8 @@ impl<'t> Parser<'t> {
         let hint = (token.line > self.last.line && !self.at_end())
             .then(|| format!("line {} may lack its semicolon", self.last.line));
         match token.kind {
-            TokenKind::Bad(message) => {
-                let stop = self.error_at(token, message, None);
+            TokenKind::Bad(bad) => {
+                let stop = self.error_at(token, bad.message(), None);
                 self.bump();
                 stop
             }

@@ -203,7 +203,7 @@ impl<'t> Parser<'t> {
         }
         // Known while the body is read, so that it can call itself.
         self.module.functions[id.index()] = function.clone();
-        self.body.start(function);
+        self.body.start(function, self.text.len());
         self.declare_params(true);
         self.declare_params(false);
         let result = self.function_body();
@@ -280,12 +280,7 @@ impl<'t> Parser<'t> {
     /// A token for a span whose line was not kept: found by scanning, for rare errors only.
     fn token_of(&self, span: super::Span) -> Token {
         let before = &self.text[..span.start as usize];
-        Token {
-            kind: TokenKind::Word,
-            span,
-            line: before.bytes().filter(|b| *b == b'\n').count() as u32 + 1,
-            line_start: before.rfind('\n').map_or(0, |n| n + 1) as u32,
-        }
+        Token { kind: TokenKind::Word, span, line: before.bytes().filter(|b| *b == b'\n').count() as u32 + 1 }
     }
 
     /// Directives between a function's header and its body.

@@ -9,7 +9,7 @@ use super::super::ast::{Function, Label, LabelId, Operand, RegDecl, RegId, Stmt,
 use super::super::lex::Token;
 use super::super::types::ScalarType;
 use super::{Parsed, Parser};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// What a name in a function stands for.
 #[derive(Clone, Copy, Debug)]
@@ -18,18 +18,46 @@ pub(super) enum Named {
     Symbol(SymbolRef),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Range {
     count: u64,
     ty: ScalarType,
     lanes: u16,
+    /// Ids by number, [`UNNAMED`] for those not named yet; grows as registers are named.
+    ids: Vec<u32>,
+}
+
+const UNNAMED: u32 = u32::MAX;
+
+/// The ranges of one scope. There are a handful, so a search beats hashing; with more the index is used.
+#[derive(Debug, Default)]
+struct Ranges<'t> {
+    list: Vec<(&'t str, Range)>,
+    index: HashMap<&'t str, usize>,
+}
+
+impl<'t> Ranges<'t> {
+    fn find(&self, prefix: &str) -> Option<usize> {
+        if self.list.len() <= 12 {
+            self.list.iter().position(|(p, _)| *p == prefix)
+        } else {
+            self.index.get(prefix).copied()
+        }
+    }
+
+    fn insert(&mut self, prefix: &'t str, range: Range) {
+        self.index.insert(prefix, self.list.len());
+        self.list.push((prefix, range));
+    }
 }
 
 #[derive(Debug, Default)]
 struct Scope<'t> {
     parent: usize,
     names: HashMap<&'t str, Named>,
-    ranges: HashMap<&'t str, Range>,
+    ranges: Ranges<'t>,
+    /// Ids of registers of ranges whose number is too large for a table.
+    beyond: HashMap<&'t str, u32>,
     /// Registers declared alone, by prefix: the numbers behind it.
     numbered: HashMap<&'t str, Vec<u64>>,
     labels: HashMap<&'t str, LabelId>,
@@ -66,21 +94,32 @@ pub(super) struct Body<'t> {
     /// Open braces below the function's own.
     pub(super) depth: usize,
     fixups: Vec<Fixup<'t>>,
+    /// Entries by which the id tables of ranges may still grow, so that `%r4000000000` costs nothing; registers
+    /// beyond are found by name.
+    table_budget: usize,
 }
 
 /// Splits `%r12` into prefix and number, at each place where digits can start, longest number first.
 fn splits(name: &str) -> impl Iterator<Item = (&str, u64)> {
-    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).take(18).count();
-    (1..=digits).rev().filter_map(move |n| {
-        let (prefix, number) = name.split_at(name.len() - n);
-        let ok = !prefix.is_empty() && (number == "0" || !number.starts_with('0'));
-        ok.then(|| number.parse().ok().map(|v| (prefix, v))).flatten()
+    let bytes = name.as_bytes();
+    let mut start = bytes.len();
+    while start > 1 && bytes.len() - start < 18 && bytes[start - 1].is_ascii_digit() {
+        start -= 1;
+    }
+    (start..bytes.len()).filter_map(move |at| {
+        if bytes[at] == b'0' && at + 1 < bytes.len() {
+            return None;
+        }
+        let number = bytes[at..].iter().fold(0, |n, b| 10 * n + u64::from(b - b'0'));
+        Some((&name[..at], number))
     })
 }
 
 impl<'t> Body<'t> {
-    pub(super) fn start(&mut self, function: Function) {
-        *self = Self { function: Some(function), scopes: vec![Scope::default()], ..Self::default() };
+    /// Starts a function; `budget` bounds the memory of id tables, see [`Body::table_budget`].
+    pub(super) fn start(&mut self, function: Function, budget: usize) {
+        *self =
+            Self { function: Some(function), scopes: vec![Scope::default()], table_budget: budget, ..Self::default() };
     }
 
     pub(super) fn f(&mut self) -> &mut Function {
@@ -113,24 +152,47 @@ impl<'t> Body<'t> {
 
     /// Finds a register, variable or parameter by its exact name.
     pub(super) fn lookup(&mut self, name: &'t str) -> Option<Named> {
-        let mut scope = self.scope;
+        let mut at = self.scope;
         loop {
-            let s = &self.scopes[scope];
-            if let Some(named) = s.names.get(name) {
-                return Some(*named);
-            }
-            if !s.ranges.is_empty() {
-                if let Some(range) = covering(s, name) {
-                    let id = self.new_reg(name, range.ty, range.lanes);
-                    self.scopes[scope].names.insert(name, Named::Reg(id));
-                    return Some(Named::Reg(id));
+            // A name is in a range or in `names`, never in both; most registers are in a range.
+            let scope = &self.scopes[at];
+            if !scope.ranges.list.is_empty() {
+                if let Some((range, n)) = covering(scope, name) {
+                    return Some(Named::Reg(self.numbered_reg(at, name, range, n)));
                 }
             }
-            if scope == 0 {
+            if let Some(named) = scope.names.get(name) {
+                return Some(*named);
+            }
+            if at == 0 {
                 return None;
             }
-            scope = self.scopes[scope].parent;
+            at = scope.parent;
         }
+    }
+
+    /// Register `n` of a range, made when it is first named.
+    fn numbered_reg(&mut self, at: usize, name: &'t str, range: usize, n: u64) -> RegId {
+        let next = self.function().regs.len() as u32;
+        let Scope { ranges, beyond, .. } = &mut self.scopes[at];
+        let range = &mut ranges.list[range].1;
+        let index = n as usize;
+        let grow = (index + 1).saturating_sub(range.ids.len());
+        let id = if grow <= self.table_budget {
+            self.table_budget -= grow;
+            if grow > 0 {
+                range.ids.resize(index + 1, UNNAMED);
+            }
+            &mut range.ids[index]
+        } else {
+            beyond.entry(name).or_insert(UNNAMED)
+        };
+        if *id != UNNAMED {
+            return RegId(*id);
+        }
+        *id = next;
+        let (ty, lanes) = (range.ty, range.lanes);
+        self.new_reg(name, ty, lanes)
     }
 
     fn new_reg(&mut self, name: &str, ty: ScalarType, lanes: u16) -> RegId {
@@ -158,10 +220,10 @@ impl<'t> Body<'t> {
     pub(super) fn declare_range(&mut self, prefix: &'t str, count: u64, ty: ScalarType, lanes: u16) -> Result<(), ()> {
         let scope = &mut self.scopes[self.scope];
         let taken = scope.numbered.get(prefix).is_some_and(|numbers| numbers.iter().any(|n| *n < count));
-        if taken || scope.ranges.contains_key(prefix) {
+        if taken || scope.ranges.find(prefix).is_some() {
             return Err(());
         }
-        scope.ranges.insert(prefix, Range { count, ty, lanes });
+        scope.ranges.insert(prefix, Range { count, ty, lanes, ids: Vec::new() });
         Ok(())
     }
 
@@ -229,8 +291,12 @@ impl<'t> Body<'t> {
     }
 }
 
-fn covering(scope: &Scope<'_>, name: &str) -> Option<Range> {
-    splits(name).find_map(|(prefix, n)| scope.ranges.get(prefix).copied().filter(|r| n < r.count))
+/// The range of the scope that a name belongs to, and the name's number in it.
+fn covering(scope: &Scope<'_>, name: &str) -> Option<(usize, u64)> {
+    splits(name).find_map(|(prefix, n)| {
+        let range = scope.ranges.find(prefix)?;
+        (n < scope.ranges.list[range].1.count).then_some((range, n))
+    })
 }
 
 impl Parser<'_> {

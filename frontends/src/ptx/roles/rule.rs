@@ -102,6 +102,8 @@ pub(super) struct Slot {
 pub(super) struct Rule {
     conditions: Vec<&'static str>,
     pub(super) strict: bool,
+    least: usize,
+    most: Option<usize>,
     slots: Vec<Slot>,
 }
 
@@ -114,26 +116,36 @@ impl Rule {
         })
     }
 
+    fn new(conditions: Vec<&'static str>, strict: bool, slots: Vec<Slot>) -> Self {
+        let least = slots.iter().filter(|s| s.count == Count::One).count();
+        let open = slots.iter().any(|s| s.count == Count::Any);
+        Self { conditions, strict, least, most: if open { None } else { Some(slots.len()) }, slots }
+    }
+
     /// Fewest and most operands; `None` is no limit.
     pub(super) fn counts(&self) -> (usize, Option<usize>) {
-        let least = self.slots.iter().filter(|s| s.count == Count::One).count();
-        let open = self.slots.iter().any(|s| s.count == Count::Any);
-        (least, if open { None } else { Some(self.slots.len()) })
+        (self.least, self.most)
     }
 
     /// The slot of each of `n` operands, in order; `n` must be within [`Rule::counts`].
     pub(super) fn assign(&self, n: usize) -> impl Iterator<Item = &Slot> {
-        let mut extra = n - self.counts().0;
-        self.slots.iter().flat_map(move |slot| {
-            let times = match slot.count {
-                Count::One => 1,
-                Count::Optional => usize::from(extra > 0),
-                Count::Any => extra,
-            };
-            if slot.count != Count::One {
-                extra -= times;
+        let mut extra = n - self.least;
+        let mut at = 0;
+        std::iter::from_fn(move || loop {
+            let slot = self.slots.get(at)?;
+            match slot.count {
+                Count::One => at += 1,
+                _ if extra == 0 => {
+                    at += 1;
+                    continue;
+                }
+                Count::Optional => {
+                    at += 1;
+                    extra -= 1;
+                }
+                Count::Any => extra -= 1,
             }
-            std::iter::repeat_n(slot, times)
+            return Some(slot);
         })
     }
 }
@@ -218,7 +230,7 @@ fn rules() -> &'static Rules {
             }
             let strict = strict.expect("a row has `:` or `~`");
             all.by_opcode.entry(opcode).or_default().push(all.rules.len() as u16);
-            all.rules.push(Rule { conditions, strict, slots: words.map(parse_slot).collect() });
+            all.rules.push(Rule::new(conditions, strict, words.map(parse_slot).collect()));
         }
         all
     })
