@@ -237,7 +237,8 @@ impl<'f> AllocatedFunction<'f> {
         let e = s + self.edge_edits[s..].partition_point(|(e, _)| *e <= edge);
         &self.edge_edits[s..e]
     }
-    /// Highest register of a class that any operand, parameter or edit names, or that an instruction clobbers.
+    /// Highest register of a class that any operand, parameter or edit names. Clobbers do not count: what an external
+    /// callee needs is not known here and is added when it is linked.
     pub fn highest(&self, class: RegClass) -> Option<u16> {
         let mut best: Option<u16> = None;
         let mut see = |r: PhysReg| {
@@ -258,9 +259,6 @@ impl<'f> AllocatedFunction<'f> {
                     to.iter().flatten().copied().for_each(&mut see);
                 }
             }
-        }
-        for (_, s) in self.func.ops().iter() {
-            s.clobbers.iter().copied().for_each(&mut see);
         }
         best
     }

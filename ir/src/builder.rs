@@ -90,6 +90,12 @@ struct RawBlock {
     overrun: bool,
 }
 
+struct RawRegion {
+    name: Symbol,
+    entry: Option<Block>,
+    results: Vec<(RegClass, u16)>,
+}
+
 #[derive(Clone, Copy)]
 struct RawInst {
     op: OpId,
@@ -118,7 +124,7 @@ pub struct FunctionBuilder {
     ops: OpTable,
     values: EntityVec<Value, RawValue>,
     blocks: EntityVec<Block, RawBlock>,
-    regions: Vec<(Symbol, Option<Block>, Vec<(RegClass, u16)>)>,
+    regions: Vec<RawRegion>,
     insts: Vec<RawInst>,
     operands: Vec<Operand>,
     lanes: Vec<Lane>,
@@ -153,7 +159,7 @@ impl FunctionBuilder {
             named: false,
         };
         let sym = b.symbol(name);
-        b.regions.push((sym, None, Vec::new()));
+        b.regions.push(RawRegion { name: sym, entry: None, results: Vec::new() });
         b
     }
 
@@ -171,7 +177,7 @@ impl FunctionBuilder {
     /// Adds a subroutine region with these results; its first block is its entry.
     pub fn region(&mut self, name: &str, results: &[(RegClass, u16)]) -> Region {
         let sym = self.symbol(name);
-        self.regions.push((sym, None, results.to_vec()));
+        self.regions.push(RawRegion { name: sym, entry: None, results: results.to_vec() });
         Region::new(self.regions.len() - 1)
     }
 
@@ -193,7 +199,7 @@ impl FunctionBuilder {
             terminated: false,
             overrun: false,
         });
-        let entry = &mut self.regions[region.index()].1;
+        let entry = &mut self.regions[region.index()].entry;
         if entry.is_none() {
             *entry = Some(id);
         }
@@ -401,7 +407,7 @@ impl FunctionBuilder {
         if self.blocks.is_empty() {
             return Err(BuildError::NoBlock);
         }
-        for (name, entry, _) in &self.regions {
+        for RawRegion { name, entry, .. } in &self.regions {
             if entry.is_none() {
                 return Err(BuildError::EmptyRegion(self.symbols[name.index()].to_string()));
             }
@@ -455,7 +461,7 @@ impl FunctionBuilder {
         }
         let graph = Graph { start: &start, succ: &succ };
         let mut order = Vec::with_capacity(n);
-        for (_, entry, _) in &self.regions {
+        for RawRegion { entry, .. } in &self.regions {
             let entry = entry.expect("checked before");
             order.extend(linear_order(&graph, entry.0).order.into_iter().map(Block));
         }
@@ -471,7 +477,7 @@ impl FunctionBuilder {
     /// Takes out the blocks that no path from their region's entry reaches and returns their names.
     pub fn prune_unreachable(&mut self) -> Vec<String> {
         let mut seen = vec![false; self.blocks.len()];
-        let mut work: Vec<Block> = self.regions.iter().filter_map(|r| r.1).collect();
+        let mut work: Vec<Block> = self.regions.iter().filter_map(|r| r.entry).collect();
         work.iter().for_each(|b| seen[b.index()] = true);
         while let Some(b) = work.pop() {
             for &(to, _, _) in &self.blocks[b].succs {
@@ -499,7 +505,7 @@ impl FunctionBuilder {
             }
         }
         for r in &mut self.regions {
-            r.1 = r.1.map(|b| map[b.index()]);
+            r.entry = r.entry.map(|b| map[b.index()]);
         }
         self.blocks = kept;
         lost
@@ -564,7 +570,7 @@ impl FunctionBuilder {
             }
         }
         link_preds(&mut out);
-        for (name, entry, results) in &self.regions {
+        for RawRegion { name, entry, results } in &self.regions {
             let entry = block_map[entry.expect("checked before")];
             let region = Region::new(out.regions.len());
             let end = (entry.index()..out.blocks.len())
