@@ -12,7 +12,7 @@ use crate::error::AllocError;
 use crate::spill::{fits, in_r, predicate_units};
 use crate::text::describe;
 use crate::{allocate, calls, Attempt, Options, MAX_USED, RESERVED_PAIR};
-use fatpoint_ir::assigned::AllocatedFunction;
+use fatpoint_ir::assigned::{AllocatedFunction, Edit};
 use fatpoint_ir::{Inst, RegClass, Region};
 use fatpoint_pressure::{min_registers, CallInfo, ShapeBuilder};
 
@@ -134,6 +134,34 @@ pub fn no_spill_budget(a: &Analysis<'_>, options: &Options) -> Option<u32> {
     });
     let budget = (k + RESERVED_PAIR).max(4);
     (budget <= MAX_USED).then_some(budget)
+}
+
+/// True when the allocation touches memory that the input does not.
+pub fn spills(alloc: &AllocatedFunction<'_>) -> bool {
+    let memory = |e: &Edit| matches!(e, Edit::Spill { .. } | Edit::Reload { .. } | Edit::SlotCopy { .. });
+    alloc.edits.iter().any(|x| memory(&x.1)) || alloc.edge_edits.iter().any(|x| memory(&x.1))
+}
+
+/// The least budget that allocates without touching memory, and that allocation; `None` when even 255 registers spill.
+/// It is the demand of the fattest point, or a little more where an edge has to exchange predicates with general
+/// registers and no register is free to do it with.
+///
+/// # Errors
+/// [`AllocError`] when an attempt fails outright.
+pub fn least_without_spills<'a>(
+    a: &'a Analysis<'a>,
+    options: &Options,
+) -> Result<Option<(u32, AllocatedFunction<'a>)>, AllocError> {
+    let Some(first) = no_spill_budget(a, options) else { return Ok(None) };
+    for budget in first..=MAX_USED {
+        match allocate(a, budget, options) {
+            Ok(out) if !spills(&out) => return Ok(Some((budget, out))),
+            Ok(_) => {}
+            Err(Attempt::NoPlace(_)) => {}
+            Err(e) => return Err(explain(a, budget, e, options)),
+        }
+    }
+    Ok(None)
 }
 
 /// The need of each instruction with everything else spilled: the largest and where it is.

@@ -20,12 +20,12 @@ pub mod spill;
 pub mod text;
 
 pub use analysis::Analysis;
-pub use budget::{floor, no_spill_budget, Budget, Floor};
+pub use budget::{floor, least_without_spills, no_spill_budget, spills, Budget, Floor};
 pub use error::AllocError;
 
 use color::{color, Files, NoPlace};
 use fatpoint_ir::assigned::AllocatedFunction;
-use fatpoint_ir::{Function, Inst, RegClass, Region};
+use fatpoint_ir::{Inst, RegClass, Region};
 use fatpoint_pressure::CallInfo;
 use slots::Slots;
 use spill::{DoesNotFit, SpillPlan};
@@ -138,9 +138,4 @@ fn run_at<'a>(
     // Scratch slots of this region stay apart from the slots of its callers.
     *first_slot = out.local_slots;
     Ok(out)
-}
-
-/// Number of instructions, for messages and rates.
-pub fn size(func: &Function) -> usize {
-    func.num_insts()
 }

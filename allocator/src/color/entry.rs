@@ -159,7 +159,14 @@ impl Scan<'_, '_> {
             let mut members = vec![(w.lane as usize, p)];
             members.extend(Hints::partners(func, &w).filter(|&(_, v)| is_param(v) && wanted(self, v) && v != p));
             members.sort_unstable();
-            members.dedup_by_key(|m| m.1);
+            // A value in two lanes is placed for the first.
+            let mut seen: Vec<Value> = Vec::new();
+            members.retain(|m| {
+                !seen.contains(&m.1) && {
+                    seen.push(m.1);
+                    true
+                }
+            });
             let (len, align) = (w.operand.len() as u32, w.operand.align());
             let free = self.state.free_set(RegClass::R);
             let starts = free.run_starts(len, align);
