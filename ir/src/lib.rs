@@ -7,19 +7,24 @@
 //! * [`function`] the canonical form, [`builder`] how one is made, [`text`] its text format
 //! * [`op`], [`opcodes`], [`operand`], [`class`], [`entity`] what it is made of
 //! * [`order`], [`dom`], [`loops`] analyses of its control flow
-//! * [`verify`] the rules; only it makes a [`verify::VerifiedFunction`]
 //! * [`semantics`] what instructions compute, [`interp`] the reference interpreter; [`assigned`] the allocated form
 
 pub mod assigned;
 pub mod builder;
 pub mod class;
+pub mod dom;
 pub mod entity;
 pub mod function;
+#[cfg(any(test, feature = "gen"))]
+pub mod gen;
+pub mod interp;
+pub mod loops;
 pub mod op;
 pub mod opcodes;
 pub mod operand;
 pub mod order;
 pub mod semantics;
+pub mod text;
 
 pub use class::{PerClass, PhysReg, RegClass, STACK_POINTER};
 pub use entity::{EntityId, EntitySet, EntityVec};

@@ -66,7 +66,8 @@ impl LoopForest {
     fn count(&mut self, func: &Function) {
         let mut of: Vec<u64> = Vec::with_capacity(self.loops.len());
         for (k, l) in self.loops.iter().enumerate() {
-            let trips = self.headers[k].iter().filter_map(|&h| func.block(h).trip).max().map_or(DEFAULT_TRIPS, u64::from);
+            let trips =
+                self.headers[k].iter().filter_map(|&h| func.block(h).trip).max().map_or(DEFAULT_TRIPS, u64::from);
             let outer = l.parent.some().map_or(1, |p| of[p.index()]);
             of.push(outer.saturating_mul(trips.max(1)));
         }

@@ -42,7 +42,7 @@
 //! | `PLOP3.LUT` | p, q, r, table[, table] | table bit at 4p+2q+r, one definition a table |
 //! | `I2I.{U8,S8,U16,S16}` | a | low bits of a, extended to 32 |
 //! | `ADD SUB MUL MULHI MAD MIN MAX SHL SHR IDIV IREM NEG ABS` + `.U16` or `.S16` | a, b (MAD: c) | on the low 16 bits, result zero-extended; SHL, SHR take a 32-bit amount |
-//! | `IDIV`, `IREM` `[.S32 .U32 .S64 .U64]` | a, b | x/0 all ones, x%0 = x, MIN/−1 = MIN |
+//! | `IDIV`, `IREM` `[.S32 .U32 .S64 .U64]` | a, b | x/0 all ones, x%0 = x, MIN/−1 = MIN; further definitions are scratch: hashes of all |
 //! | `FNEG FABS`, `DNEG DABS` | a (D: 64) | sign of the last word flipped, cleared |
 //!
 //! Uniform forms (`UIADD3`, ...) mean the same. **Everything else is uninterpreted**, and so is a listed mnemonic with a

@@ -187,7 +187,7 @@ impl Liveness {
             let term = func.terminator(b);
             for e in func.succ_edges(b) {
                 for v in func.edge_args(e).iter().filter_map(|l| l.value()) {
-                    seen[v] = (b, u32::MAX & !ENDS);
+                    seen[v] = (b, !ENDS);
                     self.need(v, term.0);
                 }
             }

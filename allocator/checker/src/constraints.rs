@@ -335,12 +335,12 @@ impl<'c, 'a> Constraints<'c, 'a> {
                     }
                 }
                 Constraint::EarlyClobber if k < num_defs => {
-                    for u in num_defs..operands.len() {
+                    for (u, &operand) in operands.iter().enumerate().skip(num_defs) {
                         if sig.tied(u) == Some(k) {
                             continue;
                         }
                         let over = |(lane, l): (usize, &Loc)| {
-                            f.lane(operands[u], lane).value().filter(|_| !l.is_none() && lanes(k).contains(l))
+                            f.lane(operand, lane).value().filter(|_| !l.is_none() && lanes(k).contains(l))
                         };
                         if let Some(v) = lanes(u).iter().enumerate().find_map(over) {
                             let (v, d) = (f.value_name(v), lanes(k));

@@ -299,9 +299,18 @@ impl Reader<'_> {
 /// Puts the results of an instruction into `out`: all lanes of all definitions in order.
 pub fn eval(op: &Operation, inputs: &Inputs, defs: &[DefShape], out: &mut Vec<Word>) {
     out.clear();
-    if op.meaning != Meaning::Opaque && modelled(op, inputs, defs, out).is_some() {
-        let lanes: u32 = defs.iter().map(|d| d.lanes).sum();
-        if out.len() == lanes as usize {
+    let lanes: u32 = defs.iter().map(|d| d.lanes).sum();
+    // Scratch definitions follow the result of an expansion.
+    let scratch = matches!(op.meaning, Meaning::Divide { .. } | Meaning::Half { op: Half::Div | Half::Rem, .. });
+    let results = if scratch { result_defs(op, defs) } else { defs };
+    if op.meaning != Meaning::Opaque && modelled(op, inputs, results, out).is_some() {
+        let known = out.len();
+        if known == lanes as usize {
+            return;
+        }
+        if scratch && known < lanes as usize {
+            let (hash, taint) = inputs.uninterpreted(op);
+            out.extend((known as u32..lanes).map(|lane| Word { bits: hash.word(lane), taint }));
             return;
         }
     }
@@ -315,6 +324,21 @@ pub fn eval(op: &Operation, inputs: &Inputs, defs: &[DefShape], out: &mut Vec<Wo
             lane += 1;
         }
     }
+}
+
+/// The definitions that hold the result of a division: as many as its width needs, scratch units left out.
+fn result_defs<'a>(op: &Operation, defs: &'a [DefShape]) -> &'a [DefShape] {
+    let words = match op.meaning {
+        Meaning::Divide { bits: 64, .. } => 2,
+        _ => 1,
+    };
+    let mut n = 0;
+    let mut lanes = 0;
+    while n < defs.len() && lanes < words {
+        lanes += defs[n].lanes;
+        n += 1;
+    }
+    &defs[..n]
 }
 
 /// The results of a modelled operation, `None` when the shape of operands or results is not the table's.

@@ -1,0 +1,9 @@
+//! Tests of the text format: grammar with expected text, errors with their place, round trips, hostile input.
+
+mod allocated;
+mod arbitrary;
+mod errors;
+mod grammar;
+mod hostile;
+mod roundtrip;
+mod same;
