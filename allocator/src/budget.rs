@@ -94,11 +94,17 @@ fn for_each_demand(
     });
 }
 
-/// True when `k` general registers hold everything at every point.
-pub(crate) fn fits_without_spilling(a: &Analysis<'_>, calls: &[CallInfo], k: u32, options: &Options) -> bool {
+/// True when `k` general registers hold everything at every point of a region.
+pub(crate) fn fits_without_spilling(
+    a: &Analysis<'_>,
+    calls: &[CallInfo],
+    region: Region,
+    k: u32,
+    options: &Options,
+) -> bool {
     let mut ok = true;
-    for_each_demand(a, calls, options, |_, _, need| {
-        ok = need.is_some_and(|n| n <= k);
+    for_each_demand(a, calls, options, |r, _, need| {
+        ok = r != region || need.is_some_and(|n| n <= k);
         ok
     });
     ok

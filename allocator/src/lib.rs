@@ -81,14 +81,14 @@ pub fn allocate<'a>(a: &'a Analysis<'a>, budget: u32, options: &Options) -> Resu
     let mut calls: Vec<CallInfo> = func.regions().map(|r| calls::convention(func, r)).collect();
     let mut out = AllocatedFunction::empty(func);
     if func.regions().len() == 1 {
-        let plan = plan_for(a, &calls, k, options)?;
+        let plan = plan_for(a, &calls, Region(0), k, options)?;
         out = run(a, &plan, &calls, k, options, Region(0), out)?;
     } else {
         // Callees first, each in as few registers as it needs without spilling, so that callers lose the least.
         let mut local = 0;
         for &r in &a.region_order {
             let own = if r.0 == 0 { k } else { budget::region_demand(a, &calls, r, options).min(k) };
-            let plan = plan_for(a, &calls, own, options)?;
+            let plan = plan_for(a, &calls, r, own, options)?;
             out = run_at(a, &plan, &calls, own, options, r, out, &mut local)?;
             calls[r.0 as usize].clobbers = calls::clobbers(&out, &calls, r);
         }
@@ -100,11 +100,17 @@ pub fn allocate<'a>(a: &'a Analysis<'a>, budget: u32, options: &Options) -> Resu
 }
 
 /// No spilling where everything fits, else a plan.
-fn plan_for(a: &Analysis<'_>, calls: &[CallInfo], k: u32, options: &Options) -> Result<SpillPlan, Attempt> {
-    if budget::fits_without_spilling(a, calls, k, options) {
+fn plan_for(
+    a: &Analysis<'_>,
+    calls: &[CallInfo],
+    region: Region,
+    k: u32,
+    options: &Options,
+) -> Result<SpillPlan, Attempt> {
+    if budget::fits_without_spilling(a, calls, region, k, options) {
         return Ok(SpillPlan::none());
     }
-    spill::plan(a, calls, k, options.reserve_r1).map_err(|DoesNotFit(i)| Attempt::DoesNotFit(i))
+    spill::plan(a, calls, region, k, options.reserve_r1).map_err(|DoesNotFit(i)| Attempt::DoesNotFit(i))
 }
 
 fn run<'a>(

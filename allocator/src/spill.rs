@@ -13,7 +13,7 @@
 //! plain count.
 
 use crate::analysis::Analysis;
-use fatpoint_ir::{Block, EntityId, EntitySet, EntityVec, Inst, RegClass, Value};
+use fatpoint_ir::{Block, EntityId, EntitySet, EntityVec, Inst, RegClass, Region, Value};
 use fatpoint_pressure::next_use::NEVER;
 use fatpoint_pressure::{pack, universe, CallInfo, DistanceMap, Shape, ShapeBuilder};
 
@@ -115,11 +115,17 @@ struct Spiller<'a> {
     peak: Vec<u32>,
 }
 
-/// Plans spilling for `k` general registers.
+/// Plans spilling in one region for `k` general registers.
 ///
 /// # Errors
 /// [`DoesNotFit`] names the first instruction that does not fit with everything else spilled.
-pub fn plan(a: &Analysis<'_>, calls: &[CallInfo], k: u32, reserve_r1: bool) -> Result<SpillPlan, DoesNotFit> {
+pub fn plan(
+    a: &Analysis<'_>,
+    calls: &[CallInfo],
+    region: Region,
+    k: u32,
+    reserve_r1: bool,
+) -> Result<SpillPlan, DoesNotFit> {
     let func = a.func;
     let profile = a.profile.class(RegClass::R).expect("general registers are always profiled");
     let peak = func
@@ -150,10 +156,10 @@ pub fn plan(a: &Analysis<'_>, calls: &[CallInfo], k: u32, reserve_r1: bool) -> R
         peak,
     };
     let mut shapes = ShapeBuilder::new(func, &a.live, RegClass::R).with_calls(calls);
-    for b in func.blocks() {
+    for b in func.region_blocks(region) {
         s.block(b, &mut shapes)?;
     }
-    s.couple();
+    s.couple(region);
     s.plan.entry = Some(s.entry);
     Ok(s.plan)
 }
@@ -389,17 +395,20 @@ impl Spiller<'_> {
     }
 
     /// Finds what edges must reload or store: those values need slots.
-    fn couple(&mut self) {
+    fn couple(&mut self, region: Region) {
         let a = self.a;
         let func = a.func;
         let mut params = EntitySet::<Value>::with_capacity(func.num_values());
-        for b in func.blocks() {
+        for b in func.region_blocks(region) {
             func.params(b).for_each(|p| {
                 params.insert(p);
             });
         }
         for e in func.edges() {
             let d = func.edge(e);
+            if func.block(d.from).region != region {
+                continue;
+            }
             let out = &self.exit[d.from];
             for &v in &self.entry[d.to] {
                 let own = params.contains(v) && func.def(v) == fatpoint_ir::ValueDef::Param(d.to);

@@ -164,7 +164,8 @@ fn every_corruption_that_changes_a_trace_is_found() {
                     if changed && !found {
                         let m = (0..4).find_map(|seed| differs(&bad, seed).err()).expect("it differs");
                         let lost: Vec<_> = good.edits.iter().filter(|e| !bad.edits.contains(e)).collect();
-                        let lost_edge: Vec<_> = good.edge_edits.iter().filter(|e| !bad.edge_edits.contains(e)).collect();
+                        let lost_edge: Vec<_> =
+                            good.edge_edits.iter().filter(|e| !bad.edge_edits.contains(e)).collect();
                         eprintln!("{}", fatpoint_ir::text::print_allocated(&bad));
                         panic!("{kind:?} of {s:?} passes the checker: {} {lost:?} {lost_edge:?}", m.describe(&func));
                     }
