@@ -8,11 +8,13 @@ pub mod ast;
 mod error;
 pub mod exec;
 pub mod lex;
+pub mod lower;
 mod mnemonic;
 pub mod parse;
 pub mod roles;
 pub mod types;
 
 pub use error::{Note, PtxError, Span};
+pub use lower::{lower, LowerFailure, LowerOptions, LoweredKernel};
 pub use mnemonic::Mnemonic;
 pub use parse::{parse, parse_bytes, parse_lossy};
