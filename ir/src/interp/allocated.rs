@@ -155,8 +155,8 @@ impl<'f> AllocatedMachine<'f> {
     }
 
     /// Every place that holds the argument of a parameter, not just the parameter's own, holds the parameter from the
-    /// edge on. Gives the places that changed hands.
-    fn copies_of_arguments(&mut self, edge: Edge, thread: usize) -> Vec<usize> {
+    /// edge on. Gives the places that changed hands. Warp-wide files do so with the `first` thread that takes the edge.
+    fn copies_of_arguments(&mut self, edge: Edge, thread: usize, first: bool) -> Vec<usize> {
         let mut changed = Vec::new();
         let f = self.a.func;
         let to = f.edge(edge).to;
@@ -166,10 +166,12 @@ impl<'f> AllocatedMachine<'f> {
             return changed;
         }
         for file in 0..7 {
-            if RegClass::ALL.get(file).is_some_and(|c| c.is_warp_wide()) {
+            let warp_wide = RegClass::ALL.get(file).is_some_and(|c| c.is_warp_wide());
+            if warp_wide && !first {
                 continue;
             }
-            for at in (self.start[file] + thread..self.start[file + 1]).step_by(self.threads) {
+            let thread_at = if warp_wide { 0 } else { thread };
+            for at in (self.start[file] + thread_at..self.start[file + 1]).step_by(self.threads) {
                 let place = self.places[at];
                 if place.tag.is_none() || !place.shared && !self.is_alive(place.tag, thread) {
                     continue;
@@ -268,7 +270,7 @@ impl<'f> Machine<'f> for AllocatedMachine<'f> {
         let f = self.a.func;
         let to = f.edge(edge).to;
         let args = f.edge_args(edge);
-        let retagged = self.copies_of_arguments(edge, thread);
+        let retagged = self.copies_of_arguments(edge, thread, first);
         for ((p, &arg), k) in f.params(to).zip(args).zip(self.a.param_start[to.index()]..) {
             if f.class(p).is_warp_wide() && !first {
                 continue;

@@ -1,9 +1,10 @@
 //! One instruction for one thread: gather inputs, compute, touch memory, note what can be seen.
 
 mod effects;
+mod info;
 
 use super::machine::Machine;
-use super::memory::{Memory, MemoryClass};
+use super::memory::Memory;
 use super::seed;
 use super::trace::Trace;
 use super::{Executed, InterpOptions};
@@ -11,103 +12,12 @@ use crate::assigned::Loc;
 use crate::class::PhysReg;
 use crate::entity::EntityId;
 use crate::function::{Block, Function, Inst, Value};
-use crate::op::{Effect, Flight, OpSig, Space};
+use crate::op::Space;
 use crate::opcodes::special_is_volatile;
 use crate::operand::{Operand, OperandFlags, OperandKind};
-use crate::semantics::{DefShape, Inputs, Operation, SourceKind, Word};
-
-/// How an opcode touches memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Access {
-    /// Not at all, or in a way that only its inputs show.
-    None,
-    /// Reads at its address.
-    Load,
-    /// Writes its data at its address.
-    Store,
-    /// Reads and writes at its address.
-    Atomic,
-    /// Reads at its second address (global), writes at its first (shared).
-    AsyncCopy,
-    /// A function of its inputs and of everything written to its class so far.
-    Opaque,
-}
-
-/// What running an opcode needs to know of it.
-pub(super) struct OpInfo {
-    operation: Operation,
-    access: Access,
-    /// Bytes below a word, else 0; sign-extended or not.
-    narrow: u32,
-    signed: bool,
-    /// Bytes that the modifiers name, 4 unless they name more.
-    bytes: u32,
-    class: MemoryClass,
-    immutable: bool,
-    /// Modelled on the words at its address, but mixed with others' (matrix loads).
-    matrix: bool,
-    effect: bool,
-    ordered: bool,
-    barrier: bool,
-    convergent: bool,
-    /// Ties (use operand, definition operand).
-    tied: Vec<(usize, usize)>,
-    /// Guarded instances keep their tied sources as inputs (accumulators).
-    accumulates: bool,
-}
-
-impl OpInfo {
-    pub(super) fn new(sig: &OpSig) -> Self {
-        let p = &sig.props;
-        let base = sig.base();
-        let load = matches!(base, "LDG" | "LD" | "LDS" | "LDL" | "LDC" | "LDCU" | "ULDC" | "LDSM");
-        let access = match (p.effect, base) {
-            _ if load => Access::Load,
-            (_, "STG" | "ST" | "STS" | "STL" | "STSM") => Access::Store,
-            (_, "ATOMG" | "ATOM" | "ATOMS" | "RED" | "REDG" | "REDS") => Access::Atomic,
-            (_, "LDGSTS") => Access::AsyncCopy,
-            (Effect::Pure, _) => Access::None,
-            (Effect::Read, _) if p.immutable => Access::None,
-            _ => Access::Opaque,
-        };
-        let (mut narrow, mut signed, mut bytes) = (0, false, 4);
-        for m in sig.mnemonic.split('.').skip(1) {
-            match m {
-                "U8" | "S8" | "8" | "B8" => (narrow, signed) = (1, m == "S8"),
-                "U16" | "S16" | "16" | "B16" => (narrow, signed) = (2, m == "S16"),
-                "64" | "F64" | "U64" | "S64" => bytes = 8,
-                "96" => bytes = 12,
-                "128" => bytes = 16,
-                "256" => bytes = 32,
-                _ => {}
-            }
-        }
-        if matches!(base, "LDSM" | "STSM") || access == Access::Atomic || access == Access::AsyncCopy {
-            narrow = 0;
-        }
-        Self {
-            operation: Operation::new(&sig.mnemonic),
-            access,
-            narrow,
-            signed,
-            bytes,
-            class: MemoryClass { space: p.space, alias: p.alias },
-            immutable: p.immutable,
-            matrix: base == "LDSM",
-            effect: matches!(p.effect, Effect::Write | Effect::ReadWrite),
-            ordered: p.ordered,
-            barrier: p.barrier,
-            convergent: p.convergent,
-            tied: (0..=sig.constraints.last().map_or(0, |c| c.0 as usize))
-                .filter_map(|k| sig.tied(k).map(|d| (k, d)))
-                .collect(),
-            accumulates: p.flight == Flight::Starts,
-        }
-    }
-    fn is_seen(&self) -> bool {
-        self.effect || self.ordered || self.barrier || self.convergent
-    }
-}
+use crate::semantics::{DefShape, Inputs, SourceKind, Word};
+use info::Access;
+pub(super) use info::OpInfo;
 
 /// Where use lanes are read from.
 #[derive(Clone, Copy)]
