@@ -1,2 +1,5 @@
 //! The `fatpoint` command.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    fatpoint::cli::run(std::env::args_os())
+}

@@ -1,0 +1,6 @@
+kernel @broken {
+entry:
+  %x: R = MOV %y
+  %z: R9q = MOV 1
+  EXIT
+}
