@@ -32,7 +32,7 @@ pub struct GenOptions {
     pub seed: u64,
     /// Instructions, about.
     pub insts: usize,
-    /// Values live at once, about.
+    /// Values live at once, about; at least 2.
     pub live: usize,
     /// Control flow.
     pub shape: Shape,
@@ -104,7 +104,7 @@ pub fn generate(o: &GenOptions) -> Function {
     let mut g = Gen {
         b,
         r: Rng::new(o.seed),
-        o: *o,
+        o: GenOptions { live: o.live.max(2), ..*o },
         pool: Vec::new(),
         fixed: 0,
         made: 0,
@@ -322,6 +322,11 @@ mod tests {
             assert!(f.num_insts() >= 2000 && f.num_insts() < 3500, "{shape:?}: {}", f.num_insts());
             assert_eq!(f.num_values(), generate(&o).num_values());
             assert_eq!(f.num_blocks() == 1, shape == Shape::Straight);
+        }
+        // The smallest there is.
+        for live in 0..3 {
+            let f = generate(&GenOptions { live, insts: 100, ..GenOptions::default() });
+            assert!(f.num_insts() >= 100);
         }
     }
 }

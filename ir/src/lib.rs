@@ -6,6 +6,7 @@
 //!
 //! * [`function`] the canonical form, [`builder`] how one is made, [`text`] its text format
 //! * [`op`], [`opcodes`], [`operand`], [`class`], [`entity`] what it is made of
+//! * [`verify`] what holds of every function that is worked on
 //! * [`order`], [`dom`], [`loops`] analyses of its control flow
 //! * [`semantics`] what instructions compute, [`interp`] the reference interpreter; [`assigned`] the allocated form
 
@@ -25,9 +26,11 @@ pub mod operand;
 pub mod order;
 pub mod semantics;
 pub mod text;
+pub mod verify;
 
 pub use class::{PerClass, PhysReg, RegClass, STACK_POINTER};
 pub use entity::{EntityId, EntitySet, EntityVec};
 pub use function::{Block, Edge, Function, Inst, KernelAttrs, Region, Symbol, Value, ValueDef};
 pub use op::{Constraint, Effect, Flight, OpId, OpKind, OpProps, OpSig, OpTable, Space};
 pub use operand::{default_align, Lane, Operand, OperandFlags, OperandKind};
+pub use verify::{VerifiedFunction, VerifyError};

@@ -72,7 +72,7 @@ mod print;
 mod resolve;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use alloc_parse::MAX_LOCATIONS;
 pub use alloc_print::print_allocated;

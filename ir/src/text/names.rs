@@ -218,6 +218,13 @@ impl<'f> Names<'f> {
         s
     }
 
+    /// A region as the text writes it, with its `@`.
+    pub fn region(&self, r: Region) -> String {
+        let mut s = String::new();
+        self.write_region(&mut s, r);
+        s
+    }
+
     /// A block as the text writes it.
     pub fn block(&self, b: Block) -> String {
         let mut s = String::new();

@@ -1,7 +1,7 @@
 //! Tests of the text format: grammar with expected text, errors with their place, round trips, hostile input.
 
 mod allocated;
-mod arbitrary;
+pub(crate) mod arbitrary;
 mod errors;
 mod grammar;
 mod hostile;
