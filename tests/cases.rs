@@ -2,6 +2,8 @@
 //!
 //! Each `tests/cases/*.out` holds commands, as `$ fatpoint ..` lines, and what they print: standard output as it is,
 //! standard error with `2> ` in front, and the exit code where it is not 0. `a | fatpoint b` feeds one into the next.
+//! The pages in `docs/` hold transcripts of the same form in their code blocks, run in `tests/cases` as well.
+//!
 //! `UPDATE_CASES=1 cargo test --test cases` writes what is printed now; read the difference before keeping it.
 
 use std::io::Write;
@@ -54,39 +56,83 @@ fn transcript(line: &str) -> String {
     out
 }
 
-#[test]
-fn transcripts_agree() {
-    let update = std::env::var_os("UPDATE_CASES").is_some();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(cases())
-        .expect("tests/cases exists")
+/// The files of a folder with this extension, sorted.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the folder exists")
         .map(|e| e.expect("a directory entry").path())
-        .filter(|p| p.extension().is_some_and(|x| x == "out"))
+        .filter(|p| p.extension().is_some_and(|x| x == extension))
         .collect();
     files.sort();
-    assert!(files.len() >= 8, "transcripts are missing: {files:?}");
+    files
+}
+
+/// All transcripts of a text made anew.
+fn transcripts(commands: &str) -> String {
+    commands.lines().filter(|l| l.starts_with("$ fatpoint")).map(transcript).collect()
+}
+
+/// The difference between a file and what it should be; with `UPDATE_CASES` it is written instead.
+fn compare(path: &Path, expected: &str, found: &str) -> Option<String> {
+    if found == expected {
+        return None;
+    }
+    if std::env::var_os("UPDATE_CASES").is_some() {
+        std::fs::write(path, found).expect("transcripts can be written");
+        return None;
+    }
+    let line = found.lines().zip(expected.lines()).position(|(a, b)| a != b);
+    let line = line.unwrap_or_else(|| found.lines().count().min(expected.lines().count()));
+    let at = |text: &str| text.lines().nth(line).map(str::to_string);
+    Some(format!("{}:{}\n  expected {:?}\n  found    {:?}", path.display(), line + 1, at(expected), at(found)))
+}
+
+#[track_caller]
+fn agree(different: &[String]) {
+    assert!(different.is_empty(), "transcripts differ (UPDATE_CASES=1 writes them):\n{}", different.join("\n"));
+}
+
+#[test]
+fn transcripts_agree() {
+    let list = files(&cases(), "out");
+    assert!(list.len() >= 8, "transcripts are missing: {list:?}");
     let mut different = Vec::new();
-    for path in files {
+    for path in list {
         let expected = std::fs::read_to_string(&path).expect("a transcript is text");
-        let commands: Vec<&str> = expected.lines().filter(|l| l.starts_with("$ fatpoint")).collect();
-        assert!(!commands.is_empty(), "{} has no command", path.display());
-        let found: String = commands.iter().map(|c| transcript(c)).collect();
-        if found != expected {
-            if update {
-                std::fs::write(&path, &found).expect("transcripts can be written");
-            } else {
-                let line = found.lines().zip(expected.lines()).position(|(a, b)| a != b);
-                let line = line.unwrap_or_else(|| found.lines().count().min(expected.lines().count()));
-                different.push(format!(
-                    "{}:{}\n  expected {:?}\n  found    {:?}",
-                    path.display(),
-                    line + 1,
-                    expected.lines().nth(line),
-                    found.lines().nth(line)
-                ));
+        let found = transcripts(&expected);
+        assert!(!found.is_empty(), "{} has no command", path.display());
+        different.extend(compare(&path, &expected, &found));
+    }
+    agree(&different);
+}
+
+#[test]
+fn the_pages_show_real_output() {
+    let mut different = Vec::new();
+    let mut commands = 0;
+    for path in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs"), "md") {
+        let expected = std::fs::read_to_string(&path).expect("a page is text");
+        let mut found = String::new();
+        // Every second piece between fences is a code block; its first line is what follows the fence.
+        for (k, piece) in expected.split("```").enumerate() {
+            if k > 0 {
+                found.push_str("```");
+            }
+            let run = transcripts(piece);
+            match piece.split_once('\n') {
+                Some((language, _)) if k % 2 == 1 && !run.is_empty() => {
+                    commands += 1;
+                    found.push_str(language);
+                    found.push('\n');
+                    found.push_str(&run);
+                }
+                _ => found.push_str(piece),
             }
         }
+        different.extend(compare(&path, &expected, &found));
     }
-    assert!(different.is_empty(), "transcripts differ (UPDATE_CASES=1 writes them):\n{}", different.join("\n"));
+    assert!(commands >= 9, "one page for each verb has output, found {commands} blocks");
+    agree(&different);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The command line: one file for each verb.
 //!
-//! A verb reads its inputs with [`session::Session`], calls the driver and prints what a renderer made. Exit codes: 0
+//! A verb reads its inputs with a session, calls the driver and prints what a renderer made. Exit codes: 0
 //! done, 1 a check failed, 2 bad input or usage, 3 infeasible. Where several files fail in different ways 1 goes before
 //! 2 before 3; what could be done is done and printed in any case. A closed pipe ends the command quietly.
 

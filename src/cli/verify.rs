@@ -26,7 +26,7 @@ pub(super) fn run(args: &VerifyArgs, session: &mut Session) {
             instructions: i.kernel.func.num_insts(),
             blocks: i.kernel.func.num_blocks(),
             values: i.kernel.func.num_values(),
-            name: i.kernel.func.name,
+            name: i.kernel.func.name.clone(),
             source: i.source,
         })
         .collect();

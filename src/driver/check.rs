@@ -102,7 +102,7 @@ pub fn check_allocated(
     Ok(kernels
         .iter()
         .map(|(func, parts)| {
-            super::read::verify_function(func)?;
+            super::read::check_rules(func)?;
             let verdict = prove(&parts.attach(func), budget, None, level, first_seed);
             Ok(CheckedKernel { name: func.name.clone(), verdict })
         })

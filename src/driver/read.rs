@@ -7,7 +7,8 @@ use super::diagnostic::Diagnostic;
 use super::launch::find_arch;
 use fatpoint_frontends::ptx::{self, ast::Module, LowerOptions};
 use fatpoint_ir::text::{self, AllocatedParts};
-use fatpoint_ir::Function;
+use fatpoint_ir::verify::{self, verify};
+use fatpoint_ir::{Function, VerifiedFunction, VerifyError};
 use fatpoint_targets::Arch;
 use std::io::Read;
 use std::path::Path;
@@ -190,8 +191,8 @@ impl Origin {
 /// A kernel, ready for every verb.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// The program.
-    pub func: Function,
+    /// The program; it keeps every rule of the IR.
+    pub func: VerifiedFunction,
     /// Where it came from.
     pub origin: Origin,
     /// How its reader understood what it did not know.
@@ -223,7 +224,7 @@ pub fn kernels(input: &Input, arch: Option<&'static Arch>) -> Result<Vec<Result<
                         let notes = k.notes.iter().map(|n| Diagnostic::note(text, n)).collect();
                         let mut func = k.func;
                         func.attrs.target.get_or_insert_with(|| arch.name().to_string());
-                        verified(func, Origin::Ptx, notes)
+                        verified(func, Origin::Ptx, notes, Some(text))
                     }
                     Err(f) => {
                         let errors = f.errors.iter().map(|e| Diagnostic::from(e).of_kernel(&f.name)).collect();
@@ -232,19 +233,48 @@ pub fn kernels(input: &Input, arch: Option<&'static Arch>) -> Result<Vec<Result<
                 })
                 .collect())
         }
-        Input::Ir(functions) => Ok(functions.iter().map(|f| verified(f.clone(), Origin::Ir, Vec::new())).collect()),
-        Input::Allocated(list) => Ok(list.iter().map(|(f, _)| verified(f.clone(), Origin::Ir, Vec::new())).collect()),
+        Input::Ir(functions) => {
+            Ok(functions.iter().map(|f| verified(f.clone(), Origin::Ir, Vec::new(), None)).collect())
+        }
+        Input::Allocated(list) => {
+            Ok(list.iter().map(|(f, _)| verified(f.clone(), Origin::Ir, Vec::new(), None)).collect())
+        }
     }
 }
 
-fn verified(func: Function, origin: Origin, notes: Vec<Diagnostic>) -> Result<Kernel, Rejected> {
-    verify_function(&func)?;
-    Ok(Kernel { func, origin, notes })
+fn verified(func: Function, origin: Origin, notes: Vec<Diagnostic>, text: Option<&str>) -> Result<Kernel, Rejected> {
+    let name = func.name.clone();
+    match verify(func) {
+        Ok(func) => Ok(Kernel { func, origin, notes }),
+        Err(errors) => Err(rejected(name, &errors, text)),
+    }
 }
 
-/// Where the IR's verifier will stand: until it exists a program is only as sound as its reader made it, and an unsound
-/// one is caught by the checker of its allocation.
-pub(super) fn verify_function(func: &Function) -> Result<(), Rejected> {
-    let _ = func;
-    Ok(())
+/// Refuses a function that breaks a rule of the IR.
+pub(super) fn check_rules(func: &Function) -> Result<(), Rejected> {
+    let errors = verify::check(func);
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(rejected(func.name.clone(), &errors, None))
+    }
+}
+
+/// The broken rules as diagnostics; with the PTX that the function was made from they point at its lines.
+fn rejected(name: String, errors: &[VerifyError], text: Option<&str>) -> Rejected {
+    let one = |e: &VerifyError| {
+        let d = Diagnostic::error(e.to_string()).of_kernel(&name);
+        let line = e.line.checked_sub(1).and_then(|n| text?.lines().nth(n as usize));
+        match (text, line) {
+            (Some(text), Some(line)) => {
+                let start = line.as_ptr() as usize - text.as_ptr() as usize;
+                d.at(text, start + (line.len() - line.trim_start().len()), start + line.len())
+            }
+            _ => d,
+        }
+    };
+    let mut list: Vec<Diagnostic> = errors.iter().map(one).collect();
+    // Two lanes of one operand break a rule in the same words.
+    list.dedup();
+    Rejected { errors: list, name }
 }

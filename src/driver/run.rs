@@ -2,7 +2,7 @@
 
 use super::read::{Input, Rejected};
 use fatpoint_ir::interp::{interpret, interpret_allocated, InterpOptions, RunResult, Stop};
-use fatpoint_ir::Function;
+use fatpoint_ir::VerifiedFunction;
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub struct RunReport {
     /// The kernel.
     pub name: String,
     /// The program, for its mnemonics.
-    pub func: Function,
+    pub func: VerifiedFunction,
     /// Whether it ran on its registers.
     pub allocated: bool,
     /// The options of the run.
