@@ -85,7 +85,8 @@ fn step(func: &Function, i: Inst, state: &mut Groups, uses: &mut Vec<(Inst, Valu
     match sig.props.flight {
         Flight::No => {}
         Flight::Commits => {
-            if state.last().is_some_and(|g| !g.is_empty()) {
+            // A commit of nothing is a group as well: it ages what is in flight.
+            if !state.is_empty() {
                 state.push(Vec::new());
             }
         }
@@ -134,7 +135,9 @@ fn across(func: &Function, dom: &DomTree, e: Edge, state: &Groups) -> Groups {
                     named.push(p);
                 }
             }
-            if named.len() == before && dom.dominates(func.def_block(v), to) {
+            // At the entry of its own block, the name is for the value to come.
+            let home = func.def_block(v);
+            if named.len() == before && home != to && dom.dominates(home, to) {
                 named.push(v);
             }
         }

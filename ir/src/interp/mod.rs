@@ -6,10 +6,10 @@
 //!
 //! **Undefined data** is followed bit by bit. What is undefined in the input's own run is a *wildcard*: it agrees with
 //! anything, and is counted. What is undefined only after allocation is a failure, and so is a read of a register that
-//! nothing wrote, that was clobbered, or whose value is dead ([`live`]), unless the input reads undefined data at that
+//! nothing wrote, that was clobbered, or whose value is dead, unless the input reads undefined data at that
 //! same operand in some step of the run.
 //!
-//! Limits: threads of a warp exchange no data (see [`exec`]); asynchronous copies happen at once; atomics, matrix loads
+//! Limits: threads of a warp exchange no data; asynchronous copies happen at once; atomics, matrix loads
 //! and everything else that is not a plain load or store combine the old memory and the inputs by hash.
 
 mod allocated;
