@@ -9,7 +9,8 @@
 //! * **V1** Every index into a table is within it: operands, lanes, literals, symbols, opcodes.
 //! * **V2** Blocks share the instructions out in order, each has one at least; the layout has every block once.
 //! * **V3** Edges are numbered by source block; the lists of predecessors are the edges into each block by number.
-//! * **V4** Regions share the blocks out in order, each has one at least and is entered at its first.
+//! * **V4** Regions share the blocks out in order, each has one at least and is entered at its first, which is
+//!   the first of them in the layout, too.
 //! * **V5** Values are numbered where they are defined: parameters of a block, then lanes of definitions in order. So
 //!   each value has one definition.
 //!

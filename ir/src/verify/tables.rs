@@ -189,6 +189,16 @@ fn regions(f: &Function, errors: &mut Errors<'_>) {
     if next as usize != f.blocks.len() {
         errors.raw(Rule::V4, Place::Block(Block(next)), || "it belongs to no region".into());
     }
+    if !errors.is_empty() {
+        return;
+    }
+    let mut seen = vec![false; f.regions.len()];
+    for &b in &f.layout {
+        let r = f.blocks[b].region;
+        if !std::mem::replace(&mut seen[r.index()], true) && f.regions[r].entry != b {
+            errors.raw(Rule::V4, Place::Block(b), || format!("the layout has it before the entry of its region {r}"));
+        }
+    }
 }
 
 /// V5.

@@ -6,6 +6,7 @@ mod numbering;
 mod valid;
 
 use super::*;
+use crate::entity::EntityId;
 use crate::text;
 
 /// A loop, a diamond of it, a call, a run, a guard: everything the rules speak of.
@@ -63,6 +64,19 @@ fn breaks(rule: Rule, f: &Function) -> Vec<VerifyError> {
 fn with(from: &str, to: &str) -> Function {
     assert_eq!(GOOD.matches(from).count(), 1, "`{from}` stands once");
     parse(&GOOD.replace(from, to))
+}
+
+/// Makes the lists of predecessors again.
+fn relink(f: &mut Function) {
+    let mut lists = vec![Vec::new(); f.num_blocks()];
+    for (e, d) in f.edges.iter() {
+        lists[d.to.index()].push(e);
+    }
+    f.pred_start = vec![0];
+    for l in &lists {
+        f.pred_start.push(f.pred_start.last().unwrap() + l.len() as u32);
+    }
+    f.preds = lists.concat();
 }
 
 #[test]

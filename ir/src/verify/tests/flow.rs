@@ -3,7 +3,6 @@
 use super::*;
 use crate::builder::FunctionBuilder;
 use crate::class::RegClass;
-use crate::entity::EntityId;
 use crate::function::{Block, Edge, Inst, Region, Value};
 use crate::operand::Lane;
 
@@ -50,19 +49,6 @@ fn v7_edges_stay_in_their_region() {
     relink(&mut f);
     let errors = breaks(Rule::V7, &f);
     assert!(errors[0].to_string().contains("which only a call enters"), "{}", errors[0]);
-}
-
-/// Makes the lists of predecessors again.
-fn relink(f: &mut Function) {
-    let mut lists = vec![Vec::new(); f.num_blocks()];
-    for (e, d) in f.edges.iter() {
-        lists[d.to.index()].push(e);
-    }
-    f.pred_start = vec![0];
-    for l in &lists {
-        f.pred_start.push(f.pred_start.last().unwrap() + l.len() as u32);
-    }
-    f.preds = lists.concat();
 }
 
 #[test]

@@ -94,6 +94,7 @@ fn v4_regions() {
             &|f| f.regions[Region(1)].end_block += 1,
             &|f| f.blocks[Block(2)].region = Region(1),
             &|f| f.blocks[Block(2)].region = Region(9),
+            &|f| f.layout.swap(0, 1),
         ],
     );
 }
