@@ -6,7 +6,7 @@
 use super::Scan;
 use crate::parallel_copy::{sequentialize, Move, Scratch};
 use fatpoint_ir::assigned::Loc;
-use fatpoint_ir::{Edge, PhysReg, RegClass, Value, ValueDef};
+use fatpoint_ir::{Edge, Inst, PhysReg, RegClass, Value, ValueDef};
 use fatpoint_pressure::RegSet;
 
 impl Scan<'_, '_> {
@@ -69,6 +69,12 @@ impl Scan<'_, '_> {
                     changes = true;
                     moves.push(Move { from, to });
                 }
+            }
+        }
+        if changes && !self.flying[d.from].is_empty() {
+            let fixed: Vec<Loc> = self.flying[d.from].iter().filter_map(|&v| at_exit(v)).map(Loc::reg).collect();
+            if moves.iter().any(|m| m.from != m.to && (fixed.contains(&m.from) || fixed.contains(&m.to))) {
+                self.moved_in_flight.get_or_insert(Inst(func.block_range(d.to).start));
             }
         }
         if changes {

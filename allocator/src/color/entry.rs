@@ -8,7 +8,7 @@
 use super::{NoPlace, Scan};
 use crate::hints::Hints;
 use fatpoint_ir::assigned::{Loc, Side};
-use fatpoint_ir::{Block, Edge, Inst, PhysReg, RegClass, Value};
+use fatpoint_ir::{Block, Edge, Inst, PhysReg, RegClass, Value, ValueDef};
 use fatpoint_pressure::RegSet;
 
 impl Scan<'_, '_> {
@@ -46,6 +46,7 @@ impl Scan<'_, '_> {
         };
         self.state.clear();
         let region = func.block(b).region;
+        self.keep_flying(b);
         if region.0 != 0 && func.region(region).entry == b {
             self.region_params(b, first)?;
         } else if header {
@@ -55,6 +56,9 @@ impl Scan<'_, '_> {
         }
         let mut pending: Vec<Value> = Vec::new();
         for h in inherited {
+            if self.state.reg(h.value).is_some() {
+                continue;
+            }
             if self.state.free_set(h.reg.class).contains(h.reg.num as u32) {
                 self.take(h.value, h.reg);
             } else {
@@ -106,6 +110,32 @@ impl Scan<'_, '_> {
     pub(super) fn take(&mut self, v: Value, r: PhysReg) {
         self.state.put(v, r);
         self.last[v] = r.num;
+    }
+
+    /// What is in flight on an edge stays where it is, under the name that it has here.
+    fn keep_flying(&mut self, b: Block) {
+        let func = self.a.func;
+        if self.a.live.flight().is_empty() {
+            return;
+        }
+        let first_param = func.params(b).next().map_or(u32::MAX, |p| p.0);
+        for v in self.a.live.flight().at_entry(b).into_iter().flatten() {
+            let own = func.def(v) == ValueDef::Param(b);
+            for &e in func.pred_edges(b) {
+                let from = func.edge(e).from;
+                let name = match own {
+                    true => func.edge_args(e)[(v.0 - first_param) as usize].value(),
+                    false => Some(v),
+                };
+                let Some(name) = name.filter(|n| self.flying[from].binary_search(n).is_ok()) else { continue };
+                let at = self.exit[from].iter().flatten().find(|h| h.value == name).map(|h| h.reg);
+                if let Some(r) = at.filter(|r| self.state.free_set(r.class).contains(r.num as u32)) {
+                    if self.state.reg(v).is_none() {
+                        self.take(v, r);
+                    }
+                }
+            }
+        }
     }
 
     fn region_params(&mut self, b: Block, first: Inst) -> Result<(), NoPlace> {

@@ -20,7 +20,7 @@ use crate::analysis::{Analysis, PREDICATES};
 use crate::slots::Slots;
 use crate::spill::SpillPlan;
 use fatpoint_ir::assigned::{AllocatedFunction, Edit, EditPoint, Loc, Side};
-use fatpoint_ir::{Block, EntityVec, Inst, PerClass, PhysReg, RegClass, Region, Value, ValueDef};
+use fatpoint_ir::{Block, EntitySet, EntityVec, Inst, PerClass, PhysReg, RegClass, Region, Value, ValueDef};
 use fatpoint_pressure::flight::{FlightUses, Groups};
 use fatpoint_pressure::{universe, CallInfo, RegSet};
 use state::{Held, State};
@@ -62,6 +62,12 @@ struct Scan<'a, 'p> {
     state: State,
     /// Values that may not move now: in flight.
     groups: Groups,
+    /// What flies at the end of each visited block, sorted.
+    flying: EntityVec<Block, Vec<Value>>,
+    /// Values whose flight ends at some wait: they are stored there and not where they are defined.
+    waited: EntitySet<Value>,
+    /// An edge that would have to move a value in flight: the first instruction behind it.
+    moved_in_flight: Option<Inst>,
     entry: EntityVec<Block, Option<Snapshot>>,
     exit: EntityVec<Block, Option<Snapshot>>,
     /// Edges of a block's exit not yet resolved.
@@ -100,6 +106,13 @@ pub fn color<'a>(
         out: into,
         state: State::new(func, universe),
         groups: Groups::new(),
+        flying: EntityVec::filled(func.num_blocks(), Vec::new()),
+        waited: {
+            let mut set = EntitySet::with_capacity(func.num_values());
+            a.live.flight().iter().for_each(|(_, v)| drop(set.insert(v)));
+            set
+        },
+        moved_in_flight: None,
         entry: EntityVec::filled(func.num_blocks(), None),
         exit: EntityVec::filled(func.num_blocks(), None),
         waiting: EntityVec::filled(func.num_blocks(), 0),
@@ -141,6 +154,7 @@ impl Scan<'_, '_> {
             if flies {
                 FlightUses::advance(func, i, &mut self.groups);
                 for v in self.a.live.flight().at(i).collect::<Vec<_>>() {
+                    self.store_now(i, Side::After, v);
                     if self.a.live.ends_in_flight(func, b, i, v) {
                         self.state.free(v);
                     }
@@ -148,8 +162,15 @@ impl Scan<'_, '_> {
                 self.update_pinned();
             }
         }
+        if flies {
+            self.flying[b] = self.groups.iter().flatten().copied().collect();
+            self.flying[b].sort_unstable();
+        }
         self.leave(b);
-        Ok(())
+        match self.moved_in_flight {
+            Some(i) => Err(NoPlace(i)),
+            None => Ok(()),
+        }
     }
 
     /// Registers of values in flight.
@@ -171,6 +192,12 @@ impl Scan<'_, '_> {
 
     /// Stores a value that was just defined, if the plan wants it in memory.
     fn store(&mut self, i: Inst, side: Side, v: Value) {
+        if !self.waited.contains(v) {
+            self.store_now(i, side, v);
+        }
+    }
+
+    fn store_now(&mut self, i: Inst, side: Side, v: Value) {
         if self.stored_at_def(v) {
             if let Some(from) = self.state.reg(v) {
                 let to = self.slots.of(v);
