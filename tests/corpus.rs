@@ -34,7 +34,8 @@ fn corpus() -> Vec<PathBuf> {
             println!("skipped: no folder {dir}");
             continue;
         };
-        files.extend(entries.map(|e| e.expect("an entry").path()).filter(|p| p.extension().is_some_and(|e| e == "ptx")));
+        files
+            .extend(entries.map(|e| e.expect("an entry").path()).filter(|p| p.extension().is_some_and(|e| e == "ptx")));
     }
     files.sort_by_key(|p| p.file_name().map(std::ffi::OsStr::to_os_string));
     files.dedup_by_key(|p| p.file_name().map(std::ffi::OsStr::to_os_string));
@@ -120,7 +121,10 @@ fn every_kernel_at_every_budget() {
     });
     let mut t = total.into_inner().expect("no test thread panics");
     t.wrong.sort();
-    println!("{} files, {} kernels: {} allocations proved, {} budgets refused", t.files, t.kernels, t.allocations, t.infeasible);
+    println!(
+        "{} files, {} kernels: {} allocations proved, {} budgets refused",
+        t.files, t.kernels, t.allocations, t.infeasible
+    );
     assert!(t.wrong.is_empty(), "{} wrong:\n{}", t.wrong.len(), t.wrong.join("\n"));
     assert!(t.kernels >= 90, "{t:?}");
 }

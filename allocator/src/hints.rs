@@ -24,6 +24,7 @@ pub struct Hints {
     wide: EntityVec<Value, u32>,
     uses: Vec<WideUse>,
     param: EntityVec<Value, Value>,
+    goal: EntityVec<Value, Value>,
 }
 
 impl Hints {
@@ -32,6 +33,7 @@ impl Hints {
         let mut wide = EntityVec::filled(func.num_values(), u32::MAX);
         let mut uses = Vec::new();
         let mut param = EntityVec::filled(func.num_values(), Value::NONE);
+        let mut goal = EntityVec::filled(func.num_values(), Value::NONE);
         for b in func.blocks().rev() {
             for e in func.succ_edges(b) {
                 for (p, a) in func.params(func.edge(e).to).zip(func.edge_args(e)) {
@@ -41,6 +43,7 @@ impl Hints {
                 }
             }
             for i in func.block_insts(b).rev() {
+                tied_goals(func, i, &param, &mut goal);
                 for &o in func.uses(i) {
                     if o.len() < 2 {
                         continue;
@@ -54,7 +57,7 @@ impl Hints {
                 }
             }
         }
-        Self { wide, uses, param }
+        Self { wide, uses, param, goal }
     }
 
     /// The nearest wide operand (in linear order) that the value is a lane of.
@@ -70,6 +73,12 @@ impl Hints {
         self.param[v].some()
     }
 
+    /// The parameter that a chain of tied operands carries the value to, in place.
+    #[inline]
+    pub fn goal(&self, v: Value) -> Option<Value> {
+        self.goal[v].some()
+    }
+
     /// Lanes of a wide use, with their positions, other than the value's own.
     pub fn partners<'a>(func: &'a Function, w: &WideUse) -> impl Iterator<Item = (usize, Value)> + 'a {
         let own = w.lane as usize;
@@ -77,5 +86,21 @@ impl Hints {
             .enumerate()
             .filter(move |&(k, _)| k != own)
             .filter_map(|(k, l): (usize, Lane)| l.value().map(|v| (k, v)))
+    }
+}
+
+/// What a tied operand becomes is passed to a parameter, or tied on: so the operand wants that parameter's register.
+fn tied_goals(func: &Function, i: Inst, param: &EntityVec<Value, Value>, goal: &mut EntityVec<Value, Value>) {
+    let sig = func.sig(i);
+    if sig.constraints.is_empty() {
+        return;
+    }
+    let operands = func.operands(i);
+    for k in func.num_defs(i)..operands.len() {
+        let Some(d) = sig.tied(k) else { continue };
+        for (u, x) in func.lanes(operands[k]).zip(func.lanes(operands[d])) {
+            let (Some(u), Some(x)) = (u.value(), x.value()) else { continue };
+            goal[u] = if goal[x].is_none() { param[x] } else { goal[x] };
+        }
     }
 }

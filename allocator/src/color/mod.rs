@@ -109,7 +109,9 @@ pub fn color<'a>(
         flying: EntityVec::filled(func.num_blocks(), Vec::new()),
         waited: {
             let mut set = EntitySet::with_capacity(func.num_values());
-            a.live.flight().iter().for_each(|(_, v)| drop(set.insert(v)));
+            for (_, v) in a.live.flight().iter() {
+                set.insert(v);
+            }
             set
         },
         moved_in_flight: None,
@@ -217,6 +219,14 @@ impl Scan<'_, '_> {
                 return Some(PhysReg::new(class, r));
             }
             return free.first().map(|r| PhysReg::new(class, r as u16));
+        }
+        // A chain of tied operands ends in a parameter: in its register there is nothing to move, and what is in flight
+        // could not be moved.
+        if let Some(p) = self.a.hints.goal(v) {
+            let r = self.last[p];
+            if r != u16::MAX && self.home(p) == RegClass::R && free.contains(r as u32) {
+                return Some(PhysReg::r(r));
+            }
         }
         if let Some(r) = self.wide_wish(v, free) {
             return Some(PhysReg::r(r as u16));

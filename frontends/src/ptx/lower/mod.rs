@@ -10,6 +10,7 @@
 
 mod cfg;
 mod emit;
+mod flights;
 mod joins;
 mod layout;
 mod mid;
@@ -131,6 +132,11 @@ fn lower_kernel(
     }
     if !l.errors.is_empty() {
         return Err(failed(std::mem::take(&mut l.errors)));
+    }
+    if let Some(line) = l.wait_for_fragments(&cfgs) {
+        let message =
+            "fragments of a warp-group product are in flight around a loop: a wait is added before it goes round";
+        l.notes.push(Note { message: message.into(), span: f.span, line });
     }
     l.remove_trivial_joins(&cfgs);
     let mut func = match emit::emit(&l, &f.name, &order, !trace) {

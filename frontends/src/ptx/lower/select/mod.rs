@@ -206,7 +206,7 @@ impl Lower<'_> {
     }
 
     /// Makes an instruction with definitions of these classes and widths; gives the first value of each.
-    pub(super) fn emit(&mut self, name: &str, defs: &[(RegClass, u32)], uses: Vec<Opnd>) -> Vec<Val> {
+    pub(in super::super) fn emit(&mut self, name: &str, defs: &[(RegClass, u32)], uses: Vec<Opnd>) -> Vec<Val> {
         let op = self.op(name);
         let id = self.insts.len() as u32;
         let mut lane = 0;
