@@ -2,7 +2,7 @@
 //!
 //! Stages, each one file: [`analysis`] (shared by all trials) → [`budget`] (how many registers to try) →
 //! [`predicates`] (what of the predicate file overflows into general registers) → [`spill`] (what is in registers where)
-//! → [`slots`] → [`color`] (registers, with repair by parallel copies) → edits in sequence ([`parallel_copy`]).
+//! → [`slots`] → [`mod@color`] (registers, with repair by parallel copies) → edits in sequence ([`parallel_copy`]).
 //!
 //! The input is never edited and a trial copies none of it. Register accounting is that of the machine: a budget of T
 //! allows R0 to R(T-3); `used` = highest register + 1 + 2.
