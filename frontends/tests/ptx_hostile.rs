@@ -4,7 +4,8 @@ mod common;
 
 use common::MapHost;
 use fatpoint_frontends::ptx::exec::run;
-use fatpoint_frontends::ptx::{parse, parse_bytes, parse_lossy};
+use fatpoint_frontends::ptx::{lower, parse, parse_bytes, parse_lossy, LowerOptions};
+use fatpoint_ir::verify::check;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,15 @@ fn survive(bytes: &[u8]) {
     if errors.is_empty() {
         for id in common::kernel_ids(&module) {
             run(&module, id, &mut MapHost::default(), 300);
+        }
+        for kernel in lower(&module, &LowerOptions { param_base: 0x160, ntid_offset: 0 }) {
+            match kernel {
+                Ok(k) => {
+                    let errors = check(&k.func);
+                    assert!(errors.is_empty(), "{}\n{text}", errors[0]);
+                }
+                Err(e) => assert!(!e.errors.is_empty()),
+            }
         }
     }
 }
@@ -130,5 +140,54 @@ proptest! {
         let text: String = picks.iter().map(|i| TOKENS[*i]).collect();
         survive(text.as_bytes());
         survive(format!(".entry k() {{ .reg .b32 %r<9>; .reg .pred %p<9>; {text}").as_bytes());
+    }
+}
+
+#[test]
+fn operands_and_lines_exchanged() {
+    // What a line of one kernel becomes with the operands, or in the place, of another.
+    for (_, text) in common::kernels() {
+        let lines: Vec<&str> = text.lines().collect();
+        let step = (lines.len() / 12).max(1);
+        for at in (0..lines.len()).step_by(step) {
+            for from in (0..lines.len()).step_by(step + 1) {
+                let mut other = lines.clone();
+                other[at] = lines[from];
+                survive(other.join("\n").as_bytes());
+                if let (Some((a, _)), Some((_, b))) = (lines[at].rsplit_once(','), lines[from].rsplit_once(',')) {
+                    let mixed = format!("{a},{b}");
+                    other[at] = &mixed;
+                    survive(other.join("\n").as_bytes());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_at_the_edge_of_their_types() {
+    let wrap = |f: &str, body: &str| {
+        format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n{f}\n.entry k(.param .u64 a) {{ .reg .b32 %r<9>; \
+             .reg .b64 %rd<9>; .reg .pred %p<3>; ld.param.u64 %rd1, [a];\n{body}\n ret; }}"
+        )
+    };
+    for n in ["9223372036854775807", "-9223372036854775808", "4294967295", "2147483648", "-1", "65535"] {
+        survive(wrap("", &format!("ld.param.u32 %r1, [a+{n}]; st.global.u32 [%rd1+{n}], %r1;")).as_bytes());
+        survive(
+            wrap("", &format!("add.s64 %rd2, %rd1, {n}; add.s64 %rd3, %rd2, {n}; st.global.u32 [%rd3+{n}], 1;"))
+                .as_bytes(),
+        );
+        survive(
+            wrap("", &format!("shr.u32 %r1, %r2, {n}; shl.b64 %rd2, %rd1, {n}; cvt.u16.u32 %r3, %r1; bar.sync {n};"))
+                .as_bytes(),
+        );
+        let f =
+            format!(".func (.param .b8 o[{n}]) f(.param .b8 i[{n}]) {{ ret; }} .extern .func g(.param .b8 i[{n}]);");
+        let body = format!(
+            "{{ .param .b8 x[{n}]; .param .b8 y[{n}]; st.param.b32 [x+{n}], 1; call (y), f, (x); call g, (x); }}"
+        );
+        survive(wrap(&f, &body).as_bytes());
+        survive(wrap(&format!(".shared .b8 s[{n}];"), "mov.u32 %r1, s; st.shared.u32 [%r1], 1;").as_bytes());
     }
 }

@@ -183,7 +183,7 @@ impl Emit<'_, '_> {
                 Kind::Lanes { lanes, align, class } => {
                     let address = o.flags.has(OperandFlags::ADDR);
                     let zero = lanes.iter().all(|&s| self.l.resolve(s) == Src::ZERO);
-                    let rz = zero && lanes.len() <= 4 && (lanes.len() == 1 || store || matrix || lanes.len() == 2);
+                    let rz = zero && (lanes.len() <= 2 || lanes.len() <= 4 && (store || matrix));
                     let plain = *class == RegClass::R
                         && !address
                         && o.fixed.is_none()

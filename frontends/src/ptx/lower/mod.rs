@@ -24,7 +24,7 @@ use cfg::Cfg;
 use fatpoint_ir::{Function, RegClass};
 use layout::{Layout, Reach};
 use mid::MRegion;
-use ssa::{units_of, Lower};
+use ssa::{units_of, Lower, MAX_PARAM_WORDS};
 
 /// What of the target decides how PTX is lowered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,6 +107,10 @@ fn lower_kernel(
     // Regions first: calls need to know them.
     for &id in reach.functions.iter().skip(1).filter(|id| !reach.recursive.contains(id)) {
         let g = &module.functions[id.index()];
+        if let Some(p) = g.params.iter().chain(&g.returns).find(|p| p.bytes > 4 * MAX_PARAM_WORDS) {
+            let message = format!("`{}` of `{}` has {} bytes, more than registers can hold", p.name, g.name, p.bytes);
+            return Err(failed(vec![PtxError { message, span: p.span, line: g.line, column: 1, hint: None }]));
+        }
         let shape = |p: &super::ast::Param| -> (RegClass, u32) {
             match p.reg {
                 Some(r) => (if g.reg(r).is_pred() { RegClass::P } else { RegClass::R }, units_of(g, r)),

@@ -36,7 +36,7 @@ pub(super) struct Vars {
 }
 
 /// Largest `.param` variable that is kept in registers, in words.
-const MAX_PARAM_WORDS: u64 = 64;
+pub(super) const MAX_PARAM_WORDS: u64 = 64;
 
 /// Units of a register.
 pub(super) fn units_of(f: &Function, r: RegId) -> u32 {
@@ -255,7 +255,7 @@ impl<'m> Lower<'m> {
         }
         self.block = base;
         if !f.is_entry {
-            self.entry_params(region);
+            self.entry_params();
         }
         let joins = self.place_joins(&cfg, base);
         self.visit(&cfg, base, &joins);
@@ -268,7 +268,7 @@ impl<'m> Lower<'m> {
         (base, cfg)
     }
 
-    fn entry_params(&mut self, region: usize) {
+    fn entry_params(&mut self) {
         let f = self.f;
         for (k, p) in f.params.iter().enumerate() {
             let (first, n) = match p.reg {
@@ -282,7 +282,6 @@ impl<'m> Lower<'m> {
                 self.state[(first + u) as usize] = Src::Val(v);
             }
         }
-        debug_assert!(region > 0);
     }
 
     /// Calls `visit` with every variable that an instruction writes.

@@ -182,35 +182,3 @@ fn truncated_anywhere() {
         }
     }
 }
-
-/// Not a test of correctness: `cargo test --release -- --ignored --nocapture million` prints the time.
-#[test]
-#[ignore = "a measurement"]
-fn million_instructions() {
-    let mut text = String::from("kernel @k {\ne:\n  %x0: R         = S2R SR_TID.X\n");
-    for k in 1..1_000_000 {
-        text += &format!(
-            "  %x{k}: R{}         = IMAD.WIDE.U32 %x{}{}, c[0][0x{:x}], -%x{}{}\n",
-            if k % 4 == 0 { "2" } else { "" },
-            k - 1,
-            if (k - 1) % 4 == 0 && k > 1 { ".1" } else { "" },
-            k % 4096,
-            k / 2,
-            if (k / 2) % 4 == 0 && k / 2 > 0 { ".0" } else { "" }
-        );
-    }
-    text += "  EXIT\n}\n";
-    let start = Instant::now();
-    let f = parse(&text).expect("the text is right");
-    let read = start.elapsed();
-    let start = Instant::now();
-    let out = print(&f[0]);
-    println!("{} bytes: parse {read:?}, print {:?}", text.len(), start.elapsed());
-    let start = Instant::now();
-    let a = print_allocated(&crate::assigned::AllocatedFunction::empty(&f[0]));
-    let printed = start.elapsed();
-    let start = Instant::now();
-    let back = parse_allocated(&a).expect("the text is right");
-    println!("{} bytes allocated: print {printed:?}, parse {:?}", a.len(), start.elapsed());
-    assert_eq!(print(&back[0].0), out);
-}

@@ -7,7 +7,7 @@ use super::Lower;
 use fatpoint_ir::{OperandFlags, RegClass};
 
 /// Offsets that fit into an instruction: 24 bits with sign.
-const MAX_OFFSET: i64 = (1 << 23) - 1;
+const MAX_OFFSET: u64 = (1 << 23) - 1;
 
 /// Sums that are looked through for one address.
 const MAX_CHAIN: usize = 64;
@@ -68,7 +68,7 @@ impl Lower<'_> {
                 break;
             };
             let next = offset.wrapping_add((u64::from(x) | u64::from(y) << 32) as i64);
-            if next.abs() > MAX_OFFSET {
+            if next.unsigned_abs() > MAX_OFFSET {
                 break;
             }
             (a, offset) = ([lo, hi], next);
@@ -83,7 +83,7 @@ impl Lower<'_> {
             let unit = |k: usize| inst.uses.get(k).and_then(Self::plain_unit);
             let (Some(base), Some(Src::Imm(x))) = (unit(0), unit(1)) else { break };
             let next = i64::from((offset as i32).wrapping_add(x as i32));
-            if next.abs() > MAX_OFFSET {
+            if next.unsigned_abs() > MAX_OFFSET {
                 break;
             }
             (a, offset) = (base, next);

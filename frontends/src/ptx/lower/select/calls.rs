@@ -5,7 +5,7 @@
 use super::super::super::ast::{AddressBase, CallTarget, Inst, Operand, Param};
 use super::super::super::types::ScalarType;
 use super::super::mid::*;
-use super::super::ssa::units_of;
+use super::super::ssa::{units_of, MAX_PARAM_WORDS};
 use super::Lower;
 use fatpoint_ir::{OperandFlags, RegClass};
 
@@ -27,7 +27,7 @@ impl Lower<'_> {
             _ => None,
         };
         let bytes = i64::from(ty.bytes()) * i64::from(inst.op.lanes());
-        let Some((first, n)) = at.filter(|a| offset >= 0 && offset + bytes <= 4 * i64::from(a.1)) else {
+        let Some((first, _)) = at.filter(|a| offset >= 0 && offset.saturating_add(bytes) <= 4 * i64::from(a.1)) else {
             self.error(
                 inst.span,
                 inst.line,
@@ -36,7 +36,6 @@ impl Lower<'_> {
             );
             return true;
         };
-        let _ = n;
         let word = |k: u32| first + k;
         let (each, offset) = (ty.bits(), offset as u32);
         if inst.op.opcode() == "st" {
@@ -104,6 +103,10 @@ impl Lower<'_> {
             (_, Some(p)) => (&self.f.prototypes[p.index()].params, &self.f.prototypes[p.index()].returns),
             _ => (&[], &[]),
         };
+        if let Some(p) = params.iter().chain(returns).find(|p| p.bytes > 4 * MAX_PARAM_WORDS) {
+            let message = format!("a parameter of {} bytes is more than registers can hold", p.bytes);
+            return self.error(inst.span, inst.line, message, "pass a pointer to it");
+        }
         let args: Vec<Units> = call.args.iter().enumerate().map(|(k, o)| self.argument(o, params.get(k))).collect();
         match region {
             Some(r) => self.region_call(&call.returns, r, &args),

@@ -43,7 +43,7 @@ impl Lower<'_> {
         let load = name.starts_with("LD") && !name.contains(".S8") && !name.contains(".S16");
         match name {
             "LOP.AND" => (0..2).any(|k| imm(k).is_some_and(|x| u64::from(x) < limit)),
-            "SHR.U32" => imm(1).is_some_and(|n| n + bits >= 32),
+            "SHR.U32" => imm(1).is_some_and(|n| n.saturating_add(bits) >= 32),
             "BFE.U32" => imm(2).is_some_and(|n| n <= bits),
             "I2I.U8" => bits >= 8,
             "I2I.U16" => bits >= 16,

@@ -170,11 +170,11 @@ impl Lower<'_> {
         let (bank, at) = match (inst.op.space(), base) {
             (Space::Param, AddressBase::Symbol(SymbolRef::Param(n))) if self.is_kernel() => {
                 let Some(p) = self.f.params.get(n as usize) else { return false };
-                (0, i64::from(self.options.param_base) + p.offset as i64 + offset)
+                (0, i64::from(self.options.param_base).saturating_add(p.offset as i64).saturating_add(offset))
             }
             (Space::Const, AddressBase::Symbol(s)) => {
                 let Some(at) = self.layout.offset(self.f_id, s) else { return false };
-                (3, i64::from(at) + offset)
+                (3, i64::from(at).saturating_add(offset))
             }
             _ => return false,
         };
@@ -182,7 +182,7 @@ impl Lower<'_> {
         let (each, to) = (ty.bits(), &inst.operands[0]);
         let Ok(at) = u32::try_from(at) else { return false };
         // A bank has 64 KiB, and an operand names an aligned word.
-        if at + lanes * each / 8 > 1 << 16 {
+        if u64::from(at) + u64::from(lanes * each / 8) > 1 << 16 {
             return false;
         }
         if each < 32 || at % 4 != 0 {

@@ -27,6 +27,9 @@ use super::mid::*;
 use super::ssa::{units_of, Lower, Var};
 use fatpoint_ir::{Effect, RegClass};
 
+/// Most elements of a vector operand: no instruction has more.
+const MAX_ELEMENTS: usize = 128;
+
 /// An optional rounding or other modifier in upper case, with its dot.
 pub(super) fn upper(mods: &[&str]) -> String {
     mods.iter().fold(String::new(), |s, m| s + "." + &m.to_ascii_uppercase().replace("::", "_"))
@@ -37,6 +40,11 @@ impl Lower<'_> {
     pub(super) fn instruction(&mut self, inst: &Inst, guard_holds: bool) {
         self.writes.clear();
         let first = self.insts.len();
+        let long = |o: &Operand| matches!(o, Operand::Vector(v) if v.is_empty() || v.len() > MAX_ELEMENTS);
+        if inst.operands.iter().any(long) {
+            let message = format!("a vector has 1 to {MAX_ELEMENTS} elements");
+            return self.error(inst.span, inst.line, message, "");
+        }
         if inst.call.is_some() {
             self.call(inst);
         } else {
@@ -333,6 +341,10 @@ impl Lower<'_> {
     }
 
     fn select(&mut self, inst: &Inst) {
+        // A form without a rule has any number of operands; one with a rule has those that the rule counts.
+        if inst.op.rule().is_none() {
+            return self.unknown(inst);
+        }
         let done = match inst.op.opcode() {
             "mov" | "cvta" => self.mov(inst),
             "ld" | "ldu" | "st" => self.memory(inst),
