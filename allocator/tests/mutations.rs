@@ -132,7 +132,7 @@ fn mutate(kind: Kind, alloc: &mut AllocatedFunction<'_>, r: &mut Rng) -> bool {
 #[test]
 fn every_corruption_that_changes_a_trace_is_found() {
     let mut counts = [(0usize, 0usize, 0usize); KINDS.len()];
-    let mut r = Rng(7);
+    let mut r = Rng::new(7);
     for seed in 0..60u64 {
         let s = Shape {
             seed: 5000 + seed,

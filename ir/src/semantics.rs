@@ -56,11 +56,13 @@
 //! operation makes every result bit undefined.
 
 mod eval;
+mod inputs;
 pub mod integer;
 mod meaning;
 mod word;
 
-pub use eval::{eval, DefShape, Inputs, Source, SourceKind};
+pub use eval::eval;
+pub use inputs::{DefShape, Inputs, Source, SourceKind};
 pub use meaning::{Half, Logic, Meaning, Product};
 pub use word::{absorb, hash_str, mix, Uninterpreted, Word};
 

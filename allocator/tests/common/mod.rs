@@ -3,27 +3,9 @@
 
 use fatpoint_ir::assigned::AllocatedFunction;
 use fatpoint_ir::builder::{Def, FunctionBuilder};
+pub use fatpoint_ir::gen::Rng;
 use fatpoint_ir::interp::{compare, interpret, interpret_allocated, Comparison, InterpOptions, Mismatch, Stop};
 use fatpoint_ir::{Constraint, Function, Lane, Operand, OperandFlags, PhysReg, RegClass, Value};
-
-/// A small deterministic generator (splitmix64).
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-    pub fn chance(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
-    }
-}
 
 /// What a random program contains.
 #[derive(Clone, Copy, Debug)]
@@ -178,7 +160,7 @@ impl Gen {
 
 /// A random program.
 pub fn program(s: Shape) -> Function {
-    let mut g = Gen { b: FunctionBuilder::new("random"), r: Rng(s.seed), vars: Vec::new(), preds: Vec::new() };
+    let mut g = Gen { b: FunctionBuilder::new("random"), r: Rng::new(s.seed), vars: Vec::new(), preds: Vec::new() };
     let entry = g.b.block("entry");
     g.b.switch_to(entry);
     let blocks: Vec<_> = (0..s.blocks).map(|k| g.b.block(&format!("b{k}"))).collect();

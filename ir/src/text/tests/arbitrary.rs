@@ -6,6 +6,7 @@ use crate::builder::{Def, FunctionBuilder};
 use crate::class::{PhysReg, RegClass};
 use crate::entity::EntityId;
 use crate::function::{Block, Edge, Function, Inst, Region, Value};
+pub use crate::gen::Rng;
 use crate::op::{Constraint, OpId};
 use crate::operand::{default_align, Lane, Operand, OperandFlags};
 
@@ -37,24 +38,11 @@ const MNEMONICS: [&str; 10] =
     ["MOV", "IMAD.WIDE.U32", "LDG.E.128", "ld.shared::cluster.u32", "region", "odd op", "", "c", "extra", "call"];
 const LETTERS: [RegClass; 5] = RegClass::ALL;
 
-/// SplitMix64.
-pub struct Rng(pub u64);
-
 impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-    pub fn one_in(&mut self, n: usize) -> bool {
+    pub(super) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
-    pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+    pub(super) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
     fn reg(&mut self) -> PhysReg {
@@ -82,7 +70,7 @@ struct Gen {
 
 /// A function made from a seed.
 pub fn function(seed: u64) -> Function {
-    let mut r = Rng(seed);
+    let mut r = Rng::new(seed);
     let name = r.pick(&NAMES);
     let mut g = Gen { b: FunctionBuilder::new(name), r, runs: Vec::new(), widths: Vec::new(), regions: 1 };
     g.attributes();
@@ -209,7 +197,7 @@ impl Gen {
             10 => Operand::region(Region(self.r.below(self.regions + 2) as u32)),
             11 => Operand::constant(self.r.below(4096) as u32, self.r.below(1 << 20) as u32),
             12 => {
-                let bits = self.r.next() >> self.r.below(64);
+                let bits = self.r.bits() >> self.r.below(64);
                 self.b.imm64(bits)
             }
             _ => Operand::imm(self.r.pick(&[0, 1, 5, u32::MAX, 4096, 4097, 1 << 31, -4096i32 as u32, -4097i32 as u32])),
@@ -223,10 +211,10 @@ impl Gen {
         }
         for _ in 0..self.r.below(4) {
             let flags = match self.r.below(12) {
-                0 => OperandFlags(self.r.next() as u8),
-                1 => OperandFlags(self.r.next() as u8 & 15),
+                0 => OperandFlags(self.r.bits() as u8),
+                1 => OperandFlags(self.r.bits() as u8 & 15),
                 2 => OperandFlags(1 << self.r.below(3)),
-                3..=5 => OperandFlags(16 + 32 + if self.r.one_in(3) { self.r.next() as u8 & 15 } else { 0 }),
+                3..=5 => OperandFlags(16 + 32 + if self.r.one_in(3) { self.r.bits() as u8 & 15 } else { 0 }),
                 _ => OperandFlags::NONE,
             };
             let o = self.operand().with_flags(flags);
@@ -326,7 +314,7 @@ fn edit(r: &mut Rng, insts: usize) -> Edit {
 
 /// An allocation of a function, with any locations and edits.
 pub fn allocation(f: &Function, seed: u64) -> AllocatedFunction<'_> {
-    let mut r = Rng(seed);
+    let mut r = Rng::new(seed);
     let mut a = AllocatedFunction::empty(f);
     for i in f.insts() {
         let mut at = 0;

@@ -102,13 +102,13 @@ proptest! {
     #[test]
     fn mutated_texts(seed: u64) {
         let f = function(seed);
-        survive(&mutate(&print(&f), &mut Rng(seed ^ 2)));
+        survive(&mutate(&print(&f), &mut Rng::new(seed ^ 2)));
     }
 
     #[test]
     fn mutated_allocations(seed: u64) {
         let f = function(seed);
-        survive(&mutate(&print_allocated(&allocation(&f, seed)), &mut Rng(seed ^ 2)));
+        survive(&mutate(&print_allocated(&allocation(&f, seed)), &mut Rng::new(seed ^ 2)));
     }
 }
 
